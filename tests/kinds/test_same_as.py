@@ -189,6 +189,7 @@ def test_different_pairs_are_found(name) -> None:
     assert {one.code for one in found if one.verdict is Verdict.FAIL} == {"replies-differ"}
 
 
+@pytest.mark.slow("over half a second")
 def test_a_failure_says_what_differs_most() -> None:
     found = result(run(DIFFERENT["gaussian-half"], 2, 400), "same-law")
     assert found.fields["number"] == "the reply"
@@ -209,13 +210,14 @@ def test_a_side_that_refuses_every_call_is_not_compared(place, side) -> None:
     """It is named, with the text of its refusal; catches a right target that fails."""
     makers = [laplace(1.0), laplace(1.0)]
     makers[place] = silent
-    found = result(run(Pair(*makers, values=tuple(VALUES)), 1, 200), "same-law")
+    found = result(run(Pair(makers[0], makers[1]), 1, 200), "same-law")
     assert (found.verdict, found.code) == (Verdict.INCONCLUSIVE, "nothing-to-compare")
     assert found.fields["side"] == side
     assert f"{side} answered none of 17 calls" in found.message
     assert "no call aggregate" in found.message
 
 
+@pytest.mark.slow("over half a second")
 def test_refusals_by_chance_of_all_inputs_at_first_are_compared() -> None:
     """Of the first three calls all are; catches an end after the first asking."""
 
@@ -233,6 +235,7 @@ def test_refusals_by_chance_of_all_inputs_at_first_are_compared() -> None:
     assert found.code != "nothing-to-compare"
 
 
+@pytest.mark.slow("over half a second")
 def test_a_failure_of_withheld_answers_says_with_what_text() -> None:
     """Of the side that withholds, and the input; catches a refusal that nobody is shown."""
     found = result(run(Pair(refusing(0.5), laplace(1.0)), 1, 300), "same-law")
@@ -283,6 +286,7 @@ def test_a_reference_that_remembers_needs_lives() -> None:
     assert (found.verdict, found.code) == (Verdict.INCONCLUSIVE, "reference-remembers")
 
 
+@pytest.mark.slow("over half a second")
 def test_a_start_that_differs_too_little_for_the_first_pairs_accuses_nobody() -> None:
     """More pairs of the reference follow than have told the target apart; 200 are too few."""
     starts = itertools.count()
@@ -296,6 +300,7 @@ def test_a_start_that_differs_too_little_for_the_first_pairs_accuses_nobody() ->
     assert found.fields["units"] > 200
 
 
+@pytest.mark.slow("over half a second")
 def test_a_budget_charged_by_what_came_accuses_nobody() -> None:
     """It ends at other queries on two equal sides, which 200 pairs do not reach."""
 

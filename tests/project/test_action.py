@@ -228,6 +228,7 @@ def test_a_whole_ledger_is_kept_by_a_run_that_adds(adds, runner, tmp_path) -> No
     assert kept == {"true": "keep=true\n", "false": ""}[adds]
 
 
+@pytest.mark.slow("over half a second")
 def test_a_first_run_has_nothing_to_be_compared_with(runner, tmp_path) -> None:
     (tmp_path / "new").mkdir()
     (tmp_path / "new" / "report.json").write_text(a_report("pass"))

@@ -64,7 +64,8 @@ def test_kept_answers_are_no_rounding(kept, swapped) -> None:
     """Whole numbers beside others; catches a step that is read off one value, or off two."""
     drawn = np.random.default_rng(0).integers(60, 141, 400)
     both = [np.resize(kept, 400), drawn]
-    found = seen(*both[:: -1 if swapped else 1], inputs=len(kept)).fail_finding()
+    ours, theirs = both[:: -1 if swapped else 1]
+    found = seen(ours, theirs, len(kept)).fail_finding()
     assert "is rounded" not in found.diagnosis
     assert "the reply is the one before to the same input" in found.diagnosis
 
