@@ -15,7 +15,7 @@ from claims import COARSE, SMALL, in_toml
 from typed import typed
 
 from dpassay.verifiers.ledger.chain import read_lines
-from dpassay.verifiers.ledger.history import History
+from dpassay.verifiers.ledger.history import LedgerHistory
 
 TARGET = """
 import numpy as np
@@ -119,7 +119,7 @@ def test_a_run_that_is_killed_counts_by_its_last_look(folder: Path) -> None:
     after = verified("--max-queries", "300", "--build", "a")
     (told,) = after["ledger"]["checks"]
     assert (after["ledger"]["run"], told["runs"], after["ledger"]["told"]) == (2, 2, [])
-    history = History(folder / "l.jsonl", read_lines(folder / "l.jsonl").entries)
+    history = LedgerHistory(folder / "l.jsonl", read_lines(folder / "l.jsonl").entries)
     assert [run.verdict for run in history.runs] == [None, "inconclusive"]
     assert history.runs[0].queries == last["queries"] >= 100
     (whole,) = history.wholes["noise-scale"]

@@ -66,7 +66,7 @@ class KeptRun:
     refuted: dict[str, str | None] = field(default_factory=dict)
 
 
-class History:
+class LedgerHistory:
     """The runs of a ledger, and the evidence that a further one goes on with.
 
     kind: of the claims, None where nothing is written yet; wholes: check -> its fresh starts.

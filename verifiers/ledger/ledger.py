@@ -25,7 +25,7 @@ from ..findings.figures import LedgerOfCheck, LedgerRun, LedgerScale
 from ..findings.finding import Finding
 from ..findings.report import decimal_log
 from .chain import LedgerError, SealedLines
-from .history import FORMAT, History, KeptWhole, scale_left
+from .history import FORMAT, KeptWhole, LedgerHistory, scale_left
 
 _GROWTH = 1.25  # of the queries from one look that is written to the next
 _STEPS = 1e4  # to a nat, of log e-values, which are rounded down
@@ -131,7 +131,7 @@ class EvidenceLedger:
         self._checks: dict[str, CarriedEvidence] = {}
         self._written, self._failed = 0, 0
         self._kind = claim.kind.name
-        history = History(chain.path, chain.entries)
+        history = LedgerHistory(chain.path, chain.entries)
         self.run, self._wholes, kind = len(history.runs) + 1, history.wholes, history.kind
         if kind not in (None, self._kind):  # whose checks have shares of their own, of 1 in all
             raise LedgerError(

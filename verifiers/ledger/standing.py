@@ -13,7 +13,7 @@ from ..findings.verdict import Verdict
 from ..findings.worse import Worse, apart, behind, height, interval_text
 from ..text import counted
 from .chain import read_lines
-from .history import History, KeptRun
+from .history import KeptRun, LedgerHistory
 from .ledger import digest_of
 
 _CLAIMED = 1.0
@@ -57,7 +57,7 @@ class KeptLedger(Document):
     def read(cls, path: Path) -> Self:
         """That at a path, which is not changed. Raises LedgerError of one line."""
         lines = read_lines(path)
-        history = History(path, lines.entries)
+        history = LedgerHistory(path, lines.entries)
         return cls(
             file=str(path),
             kind=history.kind,
