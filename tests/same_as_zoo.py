@@ -232,7 +232,7 @@ adjacency = "add-remove"
 cells = 3
 """
 DIFFERENT["half-of-gnmax"] = Pair(
-    plurality(2.0), plurality(4.0), 430, inputs_of=OF_GNMAX, times=6.0
+    plurality(2.0), plurality(4.0), 398, inputs_of=OF_GNMAX, times=6.0
 )
 EQUAL = {
     "laplace": Pair(exponentials, laplace(1.0)),

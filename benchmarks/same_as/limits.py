@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.stats as law
-from same_as_zoo import TWO, VALUES
+from same_as_zoo import DIFFERENT, TWO, VALUES, claim_of
 
 from dpassay.reference.arrays import Matrix, Vector
 
@@ -15,6 +15,7 @@ from .different import BITS, EIGHT, SCORES, VOTES
 from .rates import (
     EDGES,
     LEAST,
+    WANTED,
     Part,
     best_units,
     by_weight,
@@ -22,6 +23,7 @@ from .rates import (
     in_steps,
     largest,
     now_and_then,
+    rate,
     units_by_odds,
 )
 
@@ -54,6 +56,18 @@ def labels(scale: float, votes: Any) -> Part:
         return largest([vote / of for vote in votes], law.norm.ppf(_CHANCES), law.norm.cdf)
 
     return chances(scale), chances(20.0)
+
+
+def of_planned_votes() -> float:
+    """The plurality of planned histograms, asked in turn, with Gaussian noise of 2, and of 4."""
+
+    def chances(scale: float, votes: Vector) -> Vector:
+        scores = [float(count) / scale for count in votes]
+        return largest(scores, law.norm.ppf(_CHANCES), law.norm.cdf)
+
+    asked = claim_of(DIFFERENT["half-of-gnmax"]).asked(0)
+    gained = [rate((chances(2.0, votes), chances(4.0, votes))) for votes in asked]
+    return max(float(LEAST), WANTED / float(np.mean(gained)))
 
 
 def chosen(target: float, reference: float, scores: Any) -> Part:
@@ -255,6 +269,7 @@ PARTS: dict[str, Callable[[], tuple[Part, ...]]] = {
 OTHERWISE: dict[str, Callable[[], float]] = {
     "cells-correlated": correlated,
     "sums-nodes-anew": nodes_anew,
+    "half-of-gnmax": of_planned_votes,
     "one-noise": lambda: LEAST,
     "kept-for-drawn": lambda: 1 + LEAST,
     "budget-ends": lambda: 100 + LEAST,
