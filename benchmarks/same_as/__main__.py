@@ -1,17 +1,19 @@
-"""`python -m benchmarks.same_as`: pairs of deployments, different and equal, through `same-as`.
+"""`python -m benchmarks.same_as`: pairs of deployments through `same-as`; docs/results/same-as.md.
 
-It prints, of each different pair, in how many runs it was found, after how many units (pairs of
+Of each different pair the page says in how many runs it was found, after how many units (pairs of
 calls, or lives) in the median, and how many times as many that is as the best test takes; of each
 equal pair how many runs accuse it. Most runs are of the evidence alone, some whole. Stopped, it
-goes on where it was when it is run again. With `--real` it judges what `real` lists.
+goes on where it was when it is run again. With `--only` it prints the page of some pairs, with
+`--real` it judges what `real` lists.
 """
 
 import argparse
 import statistics
 import sys
 import time
-from collections import Counter
+from collections.abc import Iterable
 from contextlib import ExitStack
+from importlib.metadata import version
 from typing import Any
 from unittest.mock import patch
 
@@ -20,7 +22,7 @@ from dpassay.verifiers.kinds.same_as.same_law import SameLaw
 from dpassay.verifiers.kinds.same_as.session import SameAsSession
 
 from ..long_runs import ROOT, Part, add_workers, carried_out, workers
-from ..pages import head
+from ..pages import head, print_or_write
 
 sys.path.insert(0, str(ROOT / "tests"))  # where the pairs of the tests are
 
@@ -87,14 +89,14 @@ def different_row(name: str, runs: list[dict[str, Any]]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def equal_row(name: str, runs: list[dict[str, Any]]) -> str:
-    """What the runs say of an equal pair."""
-    others = Counter(one["code"] or one["verdict"] for one in runs if one["verdict"] != "fail")
-    accused = sum(one["verdict"] == Verdict.FAIL.value for one in runs)
-    told = ", ".join(f"{times} {what}" for what, times in others.most_common())
-    return (
-        f"| {name.removeprefix('equal ').replace('-', ' ')} | {accused} of {len(runs)} | {told} |"
-    )
+def equal_row(name: str, runs: Iterable[list[dict[str, Any]]]) -> str:
+    """How many runs of each sort accuse an equal pair."""
+    cells = [f"{_failed(some)} of {len(some)}" if some else "-" for some in runs]
+    return f"| {name.removeprefix('equal ').replace('-', ' ')} | {' | '.join(cells)} |"
+
+
+def _failed(runs: Iterable[dict[str, Any]]) -> int:
+    return sum(one["verdict"] == Verdict.FAIL.value for one in runs)
 
 
 def main() -> None:
@@ -102,7 +104,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=20, help="runs of each different pair")
     parser.add_argument("--short", type=int, default=35, help="short runs of each equal pair")
     parser.add_argument("--only", default="", help="pairs whose name has this")
-    parser.add_argument("--whole", type=int, default=2, help="runs with all that a run does")
+    parser.add_argument("--whole", type=int, default=1, help="runs with all that a run does")
     parser.add_argument("--real", action="store_true", help="libraries, versions and a port alone")
     add_workers(parser)
     asked = parser.parse_args()
@@ -115,43 +117,72 @@ def main() -> None:
     different = [name for name in names if name in DIFFERENT]
     equal = [name for name in names if name not in DIFFERENT]
     alone = [name for name in equal if name not in REMEMBERING]
-    parts: dict[str, list[Part]] = {
-        "different": [(n, s, 0, STRICT, 0) for s in range(asked.runs) for n in different],
-        "different, whole runs": [
-            (n, s, 0, STRICT, 1) for s in range(asked.whole) for n in different
-        ],
+    sorts: dict[str, list[Part]] = {
+        "found": [(n, s, 0, STRICT, 0) for s in range(asked.runs) for n in different],
+        "found-whole": [(n, s, 0, STRICT, 1) for s in range(asked.whole) for n in different],
+        "loose": [(n, s, short(n), LOOSE, 0) for s in range(asked.short) for n in alone],
+        "strict": [(n, s, short(n), STRICT, 0) for s in range(asked.short) for n in alone],
+        "equal-whole": [(n, s, 0, STRICT, 1) for s in range(asked.whole) for n in equal],
     }
-    for error in (LOOSE, STRICT):
-        parts[f"equal, {error:g}"] = [
-            (n, s, short(n), error, 0) for s in range(asked.short) for n in alone
-        ]
-        parts[f"equal, {error:g}, whole runs"] = [
-            (n, s, short(n), error, 1) for s in range(asked.whole) for n in equal
-        ]
     with workers(asked) as executor:
-        for told, some in parts.items():
-            kept = "same-as-" + told.replace(", ", "-").replace(" ", "-")
-            results = carried_out(judged, some, kept, executor)
-            show(told, [str(name) for name, *_ in some], results)
+        found = {
+            sort: by_name(parts, carried_out(judged, parts, f"same-as-{sort}", executor))
+            for sort, parts in sorts.items()
+        }
+    print_or_write("same-as.md", page(different, equal, found), asked.only)
 
 
-def show(told: str, names: list[str], results: list[dict[str, Any]]) -> None:
-    """Prints a table."""
-    by_name: dict[str, list[dict[str, Any]]] = {}
-    for name, result in zip(names, results, strict=True):
-        by_name.setdefault(name, []).append(result)
-    if not by_name:
-        return
-    different = told.startswith("different")
-    print(
-        head(
-            "pair | found | best test | median | times" if different else f"{told} | accused | else"
-        )
-    )
-    for name, runs in by_name.items():
-        print((different_row if different else equal_row)(name, runs))
-    accused = sum(one["verdict"] == Verdict.FAIL.value for one in results)
-    print(f"\n{accused:,} of {len(results):,} runs {'found' if different else 'accused'}\n")
+def by_name(parts: list[Part], results: list[Any]) -> dict[str, list[dict[str, Any]]]:
+    """Results of each pair."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for (name, *_), result in zip(parts, results, strict=True):
+        found.setdefault(str(name), []).append(result)
+    return found
+
+
+def page(
+    different: list[str], equal: list[str], found: dict[str, dict[str, list[dict[str, Any]]]]
+) -> str:
+    """The page; found: results of each sort of runs, by pair."""
+    rows = [different_row(name, found["found"][name]) for name in different if found["found"]]
+    sorts = ("loose", "strict", "equal-whole")
+    equals = [equal_row(name, [found[sort].get(name, []) for sort in sorts]) for name in equal]
+    total = {
+        sort: f"{_failed(runs):,} of {len(runs):,}"
+        for sort, by in found.items()
+        for runs in [[one for some in by.values() for one in some]]
+    }
+    return f"""# The same law as a reference: pairs of deployments
+
+Generated by `python -m benchmarks.same_as`; do not edit. dpassay {version("dpassay")}.
+
+{len(DIFFERENT)} pairs of a target and a reference that differ, and {len(EQUAL)} that are equal but
+written otherwise (`tests/same_as_zoo.py`, `benchmarks/same_as`), judged by `same-as` with
+`false_alarm = 1e-6` and the queries that a run asks by itself: 20,000 pairs of calls, or 500 lives.
+
+- Runs of the evidence that found a difference: **{total["found"]}**; whole runs, where the
+  reference is put against itself first: {total["found-whole"]}.
+- Equal pairs accused: **{total["equal-whole"]}** whole runs, **{total["strict"]}** short ones
+  ({UNITS} pairs of calls, or {LIVES} lives), and **{total["loose"]}** short ones with 1 in 20
+  allowed.
+
+## Different pairs
+
+The best test: pairs of calls, or lives, after which the best test that must hold for any two equal
+laws reaches 10^6, which is ln(10^6) over the Jensen-Shannon divergence of the two products and 20
+at least. Then the median of the runs, and how many times as many that is.
+
+{head("pair | found | best test | median | times")}
+{chr(10).join(rows)}
+
+## Equal pairs
+
+Runs that accuse them. Two pairs remember their noise and have no `lives`: their whole runs end
+before they are judged, and name that.
+
+{head("pair | short, 1 in 20 | short, 1 in a million | whole, 1 in a million")}
+{chr(10).join(equals)}
+"""
 
 
 if __name__ == "__main__":

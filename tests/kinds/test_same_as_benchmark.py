@@ -58,7 +58,7 @@ def test_a_row_counts_the_runs_that_found_nothing() -> None:
     row = command.different_row("one-noise", [found, missed, missed])
     assert row == "| one noise | 1 of 3 | 20 | over 61 | - |"
     assert command.different_row("one-noise", [found, missed, found]).endswith("| 40 | 2.0 |")
-    assert command.equal_row("equal gumbel", [found, missed]) == "| gumbel | 1 of 2 | 1 pass |"
+    assert command.equal_row("equal gumbel", [[found, missed], []]) == "| gumbel | 1 of 2 | - |"
 
 
 def test_a_run_of_the_evidence_alone_finds_a_difference_and_accuses_no_equal_pair() -> None:
