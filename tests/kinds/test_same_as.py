@@ -48,7 +48,7 @@ def expectations(calls: int = 1, *, few: bool = True) -> list[float]:
             pairs = np.array(units, dtype=np.float64)
             numbers = np.zeros((3, 2, calls, 2))
             numbers[:, :, :, 0] = pairs[:, :, None]
-            names = [((a,), (b,)) if few else ((), ()) for a, b in units]
+            names = np.array(units)[:, :, None][..., : int(few)]
             chance = math.prod(LAW[reply] for unit in units for reply in unit)
             learnt = Learnt(1)
             for place, done in enumerate((1, 2, 3)):
@@ -85,7 +85,7 @@ def test_the_first_units_together_have_the_expectation_1() -> None:
     These depend on later units, so that the mean was up to 1.008.
     """
     replies = np.random.default_rng(1).normal(size=(7, 2))
-    inputs, names = np.zeros((7, 1), dtype=np.int64), [((), ())] * 7
+    inputs, names = np.zeros((7, 1), dtype=np.int64), np.zeros((7, 2, 0), dtype=np.int64)
     found = []
     with patch.object(evidence, "FIRST", 7):
         for sides in itertools.product((0, 1), repeat=7):

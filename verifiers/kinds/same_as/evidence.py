@@ -7,8 +7,6 @@ exchanged, given what came before, its wager 2 sigma(h) has the expectation (2 s
 """
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,12 +180,12 @@ class Named:
 
     def __init__(self) -> None:
         self.logs = np.zeros(len(_PRIORS))
-        self._seen: dict[Any, Vector] = {}
+        self._seen: dict[int, Vector] = {}
         self._all = 0.0
 
-    def observe(self, replies: Sequence[tuple[Any, Any]]) -> None:
-        """Units: the target's replies and the reference's, each a list of names."""
-        for both in replies:
+    def observe(self, replies: NDArray[np.int64]) -> None:
+        """Units: names (n, 2, calls) of the target's replies and of the reference's."""
+        for both in replies.tolist():
             ours, theirs = (sum(map(self._odds, names), np.zeros(len(_PRIORS))) for names in both)
             self.logs += log_wager(ours - theirs)
             for side, names in enumerate(both):
@@ -195,7 +193,7 @@ class Named:
                     self._seen.setdefault(name, np.zeros(2))[side] += 1.0
                     self._all += 1.0
 
-    def _odds(self, name: Any) -> Vector:
+    def _odds(self, name: int) -> Vector:
         """By each prior, which stands for replies as often on either side as on both together."""
         seen = self._seen.get(name, np.zeros(2))
         pseudo = np.array(_PRIORS) * (seen.sum() + _HALF) / (self._all + 1.0)
@@ -231,22 +229,22 @@ class Learnt:
         with np.errstate(divide="ignore"):
             return float(np.logaddexp.reduce(np.array(logs) + np.log(self._weights)))
 
-    def observe(self, numbers: Numbers, inputs: Inputs, names: Sequence[tuple[Any, Any]]) -> None:
-        """All units so far: numbers (n, 2, calls, f), inputs (n, calls); names: of each, if few.
+    def observe(self, numbers: Numbers, inputs: Inputs, names: Inputs) -> None:
+        """All units so far: numbers (n, 2, calls, f), inputs (n, calls), names (n, 2, calls or 0).
 
         Those since the last call are wagered on together, by what all before have taught.
         """
         end, past = len(numbers), self.done or len(numbers)
         if end < FIRST or end == self.done:
             return
-        if not self.done and any(map(any, names)):
-            self._weights = _OF_FEW_KINDS
         middles = Middles.of(numbers[:past], inputs[:past], self._inputs)
         # in one thread: those of small matrices wait for each other longer than they work
         with _BLAS.limit(limits=1, user_api="blas"):
             self._wager(*statistics(numbers, inputs, middles), past)
         if self.done:
             self._recurring.observe(numbers, inputs, self.done)
+        if names.size:
+            self._weights = _OF_FEW_KINDS
         self._named.observe(names[self.done :])
         self.done = end
 

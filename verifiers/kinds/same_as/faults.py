@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .evidence import next_units
 from .statistics import Inputs, Middles, Numbers, earlier_calls
@@ -36,35 +34,33 @@ def shown_faults(units: Units, wanted: float, rng: np.random.Generator) -> list[
     requests = np.unique(inputs, axis=0, return_inverse=True)[1].ravel()
     for one in range(requests.max() + 1):
         source[requests == one] = rng.permutation(np.flatnonzero(requests == one))
-    faulty = own[source]
-    drawn = zip(source, units.names, strict=True)
-    names = [(units.names[place][1], both[1]) for place, both in drawn]
+    names = units.names[:, 1]
     found: list[Shown] = []
-    for kind in _kinds(units, faulty, inputs, names, rng):
+    for kind in _kinds(own[source], names[source], inputs, rng):
         seen: int | None = 0
         for fault, (made, named) in kind:
             if seen is not None:
-                pairs = np.stack([made, own], axis=1)
-                seen = _units_until(pairs, inputs, named, wanted)
+                pairs, both = (np.stack(two, axis=1) for two in ((made, own), (named, names)))
+                seen = _units_until(pairs, inputs, both, wanted)
             found.append(Shown(fault, seen))
     return found
 
 
-Made = tuple[str, tuple[Numbers, list[Any]]]
+Made = tuple[str, tuple[Numbers, Inputs]]
 
 
 def _kinds(
-    units: Units, faulty: Numbers, inputs: Inputs, names: list[Any], rng: np.random.Generator
+    faulty: Numbers, names: Inputs, inputs: Inputs, rng: np.random.Generator
 ) -> Iterator[Iterator[Made]]:
-    """Of each kind of fault the replies (n, calls, f) with it, and their names."""
-    if not units.few:
+    """Of each kind of fault the replies (n, calls, f) with it, and their names (n, calls)."""
+    if not names.size:
         both = np.stack([faulty, faulty], axis=1)
         middles = Middles.of(both, inputs, int(inputs.max()) + 1)
         middle = middles.middle[inputs]
         whole = np.all(faulty == np.rint(faulty), axis=(0, 1))
         whole[-1] = True
 
-        def moved(scale: float, offset: float) -> tuple[Numbers, list[Any]]:
+        def moved(scale: float, offset: float) -> tuple[Numbers, Inputs]:
             made = middle + scale * (faulty - middle) + offset * middles.spread
             made = np.where(whole, np.rint(made), made)
             made[..., -1] = faulty[..., -1]
@@ -72,51 +68,37 @@ def _kinds(
 
         yield ((fault, moved(scale, 0.0)) for fault, scale in _SCALES.items())
         yield ((fault, moved(1.0, offset)) for fault, offset in _OFFSETS.items())
-    yield ((fault, _again(faulty, inputs, names, share, rng)) for fault, share in _REPEATS.items())
-    if units.few:
-        yield (
-            (fault, _others(faulty, inputs, names, share, rng)) for fault, share in _OTHERS.items()
-        )
+    flat, of = faulty.reshape(-1, faulty.shape[-1]), inputs.ravel()
+
+    def from_others(source: Inputs) -> tuple[Numbers, Inputs]:
+        """Calls with the replies to others, by their places in order."""
+        named = names.reshape(len(flat), -1)[source].reshape(names.shape)
+        return flat[source].reshape(faulty.shape), named
+
+    yield ((fault, from_others(_again(of, share, rng))) for fault, share in _REPEATS.items())
+    if names.size:
+        yield ((f, from_others(_others(flat, of, share, rng))) for f, share in _OTHERS.items())
 
 
-def _again(
-    faulty: Numbers, inputs: Inputs, names: list[Any], share: float, rng: np.random.Generator
-) -> tuple[Numbers, list[Any]]:
+def _again(inputs: Inputs, share: float, rng: np.random.Generator) -> Inputs:
     """Each call with this probability has the reply to the same input before it, in all calls."""
-    calls = faulty.shape[1]
-    flat, source = faulty.reshape(-1, faulty.shape[-1]), np.arange(faulty.shape[0] * calls)
-    before = earlier_calls(inputs.ravel())[0]
+    source, before = np.arange(len(inputs)), earlier_calls(inputs)[0]
     for place in np.flatnonzero((before >= 0) & (rng.random(len(source)) < share)):
         source[place] = source[before[place]]
-    return flat[source].reshape(faulty.shape), _renamed(names, source, calls)
+    return source
 
 
-def _others(
-    faulty: Numbers, inputs: Inputs, names: list[Any], share: float, rng: np.random.Generator
-) -> tuple[Numbers, list[Any]]:
+def _others(flat: Numbers, inputs: Inputs, share: float, rng: np.random.Generator) -> Inputs:
     """Each call with this probability has one of the replies to its input, all equally likely."""
-    calls = faulty.shape[1]
-    flat, source = faulty.reshape(-1, faulty.shape[-1]), np.arange(faulty.shape[0] * calls)
-    drawn = rng.random(len(source)) < share
+    source, drawn = np.arange(len(flat)), rng.random(len(flat)) < share
     for one in np.unique(inputs):
-        there = np.flatnonzero(inputs.ravel() == one)
+        there = np.flatnonzero(inputs == one)
         kinds = there[np.unique(flat[there], axis=0, return_index=True)[1]]
         source[there[drawn[there]]] = rng.choice(kinds, int(drawn[there].sum()))
-    return flat[source].reshape(faulty.shape), _renamed(names, source, calls)
+    return source
 
 
-def _renamed(names: list[Any], source: NDArray[np.int64], calls: int) -> list[Any]:
-    flat = [name for faulty, _ in names for name in faulty]
-    if not flat:
-        return names
-    made = [flat[place] for place in source]
-    return [
-        (tuple(made[start : start + calls]), own)
-        for start, (_, own) in zip(range(0, len(made), calls), names, strict=True)
-    ]
-
-
-def _units_until(pairs: Numbers, inputs: Inputs, names: list[Any], wanted: float) -> int | None:
+def _units_until(pairs: Numbers, inputs: Inputs, names: Inputs, wanted: float) -> int | None:
     """After how many units the evidence refutes; None where it does not."""
     evidence = Evidence(int(inputs.max()) + 1, apart=inputs.shape[1] == 1)
     done = 0

@@ -2,11 +2,9 @@
 
 import json
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..lawless.features import Features
 from .evidence import FIRST, Learnt
@@ -57,36 +55,37 @@ class Evidence:
         logs = [one.log_e_value for one in self._each]
         return int(np.argmax(logs)) if logs and max(logs) >= least else None
 
-    def observe(self, numbers: Numbers, inputs: Inputs, names: Sequence[Any]) -> None:
+    def observe(self, numbers: Numbers, inputs: Inputs, names: Inputs) -> None:
         """All units so far, as `Learnt.observe` has them."""
         self._together.observe(numbers, inputs, names)
         for place, one in enumerate(self._each):
             rows = np.flatnonzero(inputs[:, 0] == place)
-            own = [names[int(row)] for row in rows]
-            one.observe(numbers[rows], np.zeros((len(rows), 1), dtype=np.int64), own)
+            one.observe(numbers[rows], np.zeros((len(rows), 1), dtype=np.int64), names[rows])
 
 
 class Units:
     """All units so far, as numbers.
 
     What of replies is looked at is decided by the first units, both sides alike. numbers: (units,
-    2, calls, f), the last of f whether there was no answer; inputs: (units, calls).
+    2, calls, f), the last of f whether there was no answer; inputs: (units, calls); names: (units,
+    2, calls), equal for equal replies to an input; (units, 2, 0) where there are many kinds.
     """
 
     def __init__(self, inputs: int, calls: int) -> None:
         self.numbers: Numbers = np.zeros((0, 2, calls, 0))
         self.inputs: Inputs = np.zeros((0, calls), dtype=np.int64)
-        self.names: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = []
+        self.names: Inputs = np.zeros((0, 2, 0), dtype=np.int64)
         self.features: Features | None = None
-        self.few = False
         self.evidence = Evidence(inputs, apart=calls == 1)
         self._first: list[list[BothReplies]] = []
+        self._known: dict[Any, int] = {}
 
     def __len__(self) -> int:
         return len(self._first) + len(self.numbers)
 
     def observe(self, units: list[list[BothReplies]]) -> None:
         """Adds units, and wagers on them."""
+        begins = self.features is None
         if self.features is None:
             self._first += units
             if len(self._first) < FIRST:
@@ -95,32 +94,21 @@ class Units:
             replies = [reply for unit in units for call in unit for reply in call.both]
             self.features = Features([reply.release for reply in replies])
             kinds = {_name(0, reply) for reply in replies}
-            self.few = len(kinds) <= _FEW * len(replies) and None not in kinds
-        made = np.array([self._numbers(unit) for unit in units])
-        self.numbers = np.concatenate([self.numbers, made]) if len(self.numbers) else made
+            if len(kinds) <= _FEW * len(replies) and None not in kinds:
+                self.names = np.zeros((0, *self.numbers.shape[1:3]), dtype=np.int64)
+        calls = [(call.place, call.both[s]) for unit in units for s in range(2) for call in unit]
+        withheld = [[float(reply.withheld is not None)] for _, reply in calls]
+        shown = self.features.of([reply.release for _, reply in calls])
+        made = np.concatenate([shown, withheld], axis=1)
+        made = made.reshape(len(units), *self.numbers.shape[1:3], -1)
+        self.numbers = made if begins else np.concatenate([self.numbers, made])
         places = np.array([[call.place for call in unit] for unit in units])
         self.inputs = np.concatenate([self.inputs, places])
-        self.names += [self._named(unit) for unit in units]
+        few = calls if self.names.shape[2] else []
+        named = [self._known.setdefault(_name(*call), len(self._known)) for call in few]
+        shape = len(units), *self.names.shape[1:]
+        self.names = np.concatenate([self.names, np.array(named, dtype=np.int64).reshape(shape)])
         self.evidence.observe(self.numbers, self.inputs, self.names)
-
-    def _numbers(self, unit: list[BothReplies]) -> NDArray[np.float64]:
-        """Of one unit (2, calls, f)."""
-        assert self.features is not None
-        found = []
-        for side in range(2):
-            replies = [call.both[side] for call in unit]
-            withheld = [[float(reply.withheld is not None)] for reply in replies]
-            shown = self.features.of([reply.release for reply in replies])
-            found.append(np.concatenate([shown, withheld], axis=1))
-        return np.array(found)
-
-    def _named(self, unit: list[BothReplies]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        if not self.few:
-            return (), ()
-        one, other = (
-            tuple(_name(call.place, call.both[side]) for call in unit) for side in range(2)
-        )
-        return one, other
 
 
 def _name(place: int, reply: Reply) -> Any:
