@@ -64,6 +64,28 @@ class PlainSession:
         return {}
 
 
+class PlannedCalls:
+    """What is alike of each `Planned` whose queries are calls of one draw."""
+
+    coarser = None
+
+    @property
+    def looked_at(self) -> Mapping[str, int]:
+        raise NotImplementedError
+
+    @property
+    def lacking(self) -> Mapping[str, Note]:
+        return {}
+
+    @property
+    def queries(self) -> int:
+        return sum(self.looked_at.values())
+
+    @property
+    def calls(self) -> int:
+        return self.queries
+
+
 class OpeningCheck(Check):
     """`input-contract`, which a session concludes itself."""
 

@@ -10,7 +10,7 @@ from ...findings.verdict import Verdict
 from ...run.checks import Check, EvidenceCheck, RunContext
 from ...run.events import ReleasesSeen
 from ...run.phase import Phase
-from ...run.plain_session import PlainSession
+from ...run.plain_session import PlainSession, PlannedCalls
 from ...run.precision import TooFewError
 from ...run.request import RunRequest
 from ...run.state import RunState
@@ -88,21 +88,18 @@ class BatchSession(PlainSession):
 
 
 @dataclass(frozen=True)
-class PlannedBatches:
+class PlannedBatches(PlannedCalls):
     """So many batches, looked at by all checks."""
 
     claim: BatchesClaim
     extent: int = WANTED
-    coarser: None = None
 
     @property
     def queries(self) -> int:
         return self.extent
 
-    calls = queries
-
     @property
-    def lacking(self) -> dict[str, Note]:
+    def lacking(self) -> Mapping[str, Note]:
         return CHECKS.lacking(self.claim)
 
     @property
@@ -111,7 +108,7 @@ class PlannedBatches:
         return {one: excluded(self.claim, one, batches) for one, batches in kept.items()}
 
     @property
-    def looked_at(self) -> dict[str, int]:
+    def looked_at(self) -> Mapping[str, int]:
         absent = self.lacking
         seen = {"input-contract": _FIRST}
         for check in ("repeats", "coverage", "batch-size", "inclusion", "independence"):

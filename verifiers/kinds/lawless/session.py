@@ -13,7 +13,7 @@ from ...findings.note import Note
 from ...findings.verdict import Verdict
 from ...run.checks import EvidenceCheck, RunContext
 from ...run.events import ReleasesSeen
-from ...run.plain_session import PlainSession
+from ...run.plain_session import PlainSession, PlannedCalls
 from ...run.precision import TooFewError
 from ...run.request import RunRequest
 from ...run.restarts import compare_starts, why_not_restarted
@@ -225,29 +225,22 @@ def one_draw(target: Target, claim: AnyClaim, values: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class PlannedDraws:
+class PlannedDraws(PlannedCalls):
     """So many draws of each pair."""
 
     claim: AnyClaim
     extent: int = WANTED  # draws of each pair
-    coarser: None = None
 
     @property
-    def lacking(self) -> dict[str, Note]:
+    def lacking(self) -> Mapping[str, Note]:
         return left_out(self.extent)
-
-    @property
-    def queries(self) -> int:
-        return sum(self.looked_at.values())
-
-    calls = queries
 
     @property
     def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
         return {LawlessPrivacyAudit.id: excluded_by(self.claim, self.extent)}
 
     @property
-    def looked_at(self) -> dict[str, int]:
+    def looked_at(self) -> Mapping[str, int]:
         pairs = len(self.claim.pairs) + len(self.claim.drawn) + len(self.claim.controls[:1])
         found = {"input-contract": 2 * pairs}
         if not self.lacking:

@@ -40,8 +40,8 @@ def shown_faults(units: Units, wanted: float, rng: np.random.Generator) -> list[
         seen: int | None = 0
         for fault, (made, named) in kind:
             if seen is not None:
-                pairs, both = (np.stack(two, axis=1) for two in ((made, own), (named, names)))
-                seen = _units_until(pairs, inputs, both, wanted)
+                both = np.stack([named, names], axis=1)
+                seen = _units_until(np.stack([made, own], axis=1), inputs, both, wanted)
             found.append(Shown(fault, seen))
     return found
 

@@ -7,12 +7,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.stats import binom
+from scipy.stats import beta
 
 from ...evidence.dependence import log_of_signs
 from ...findings.excluded import SURE_TO_SEE, Excluded
-from ...findings.note import Note
 from ...run.error_budget import log_threshold
+from ...run.plain_session import PlannedCalls
 from ...run.precision import TooFewError
 from .claim import SameAsClaim
 from .evidence import FIRST, log_share
@@ -49,41 +49,21 @@ def _share(units: int, wanted: float) -> float | None:
     if not enough.any() or units < FIRST:
         return None
     needed = int(enough.argmax()) + 1  # units, all of one sign
-    low, high = 0.0, 1.0
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        seen = binom.sf(needed - 1, units, middle) >= SURE_TO_SEE
-        low, high = (low, middle) if seen else (middle, high)
-    return high
+    return float(beta.ppf(SURE_TO_SEE, needed, units - needed + 1))  # P(so many of a binomial)
 
 
 @dataclass(frozen=True)
-class PlannedUnits:
+class PlannedUnits(PlannedCalls):
     """So many units, each a call or a life, put to both; queries are those of the target."""
 
     claim: SameAsClaim
     asked: Sequence[Any] = field(repr=False)
     extent: int
-    coarser: None = None
-
-    @property
-    def lacking(self) -> Mapping[str, Note]:
-        return {}
-
-    @property
-    def calls_of_unit(self) -> int:
-        """Calls of a life, or 1."""
-        return self.claim.mechanism.lives or 1
-
-    @property
-    def queries(self) -> int:
-        return sum(self.looked_at.values())
-
-    calls = queries
 
     @property
     def looked_at(self) -> Mapping[str, int]:
-        return {"input-contract": len(self.asked), _CHECK: self.extent * self.calls_of_unit}
+        calls = self.claim.mechanism.lives or 1
+        return {"input-contract": len(self.asked), _CHECK: self.extent * calls}
 
     @property
     def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:

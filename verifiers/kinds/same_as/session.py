@@ -1,8 +1,8 @@
 """One run on a deployment and its reference: every request goes to both."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,12 @@ SIDES = "the target", "the reference"
 _UNTRIED = (
     "the reference was being put against itself, before which it is not known what more is needed"
 )
+_NOT_TRIED = Note(
+    "reference-not-tried",
+    "the reference is a server, which was not put against itself: if it remembers noise of its "
+    "own, a failure may come of that alone; give lives in [mechanism], beside fresh_state and "
+    "reference_fresh_state",
+)
 _PAIRS = 200  # of replies of the reference against itself, before the target is judged
 _INPUTS = 4  # at most, of these
 _INSTANCES = 4  # pairs of instances of the reference that are put against each other
@@ -46,17 +52,17 @@ _TIMES = 3  # that each input of a life is asked
 
 def open_reference(claim: SameAsClaim) -> Target:
     """An instance of the reference. Raises TargetError."""
-    with _of_reference():
+    with _told_of(1):
         return open_claimed(claim.reference, claim, plainly=True)
 
 
 @contextmanager
-def _of_reference() -> Iterator[None]:
-    """Around a call of the reference, whose errors say so."""
+def _told_of(side: int) -> Iterator[None]:
+    """Around a call of a side: an error of the reference says whose it is."""
     try:
         yield
     except TargetError as error:
-        if error.whose == SIDES[1]:
+        if not side or error.whose == SIDES[1]:
             raise
         told = TargetError(f"the reference: {error}", code=error.code)
         told.whose = SIDES[1]
@@ -77,7 +83,7 @@ class Sides:
         both: tuple[Target, Target],
         rng: np.random.Generator,
     ) -> None:
-        self.claim, self._asked, self._both, self._rng = claim, asked, both, rng
+        self.claim, self._asked, self.both, self._rng = claim, asked, both, rng
         self.answers = [0, 0]
         self.withheld: dict[str, str] = {}
         """Of each side that has withheld an answer the first such call, in words."""
@@ -86,7 +92,7 @@ class Sides:
         """Puts an input, by its place, to both. Raises TargetError."""
         found: dict[int, Reply] = {}
         for side in self.order():
-            with _of_reference() if side else nullcontext():
+            with _told_of(side):
                 found[side] = self._reply(side, self._asked[place])
         return BothReplies(place, found[0], found[1])
 
@@ -97,7 +103,7 @@ class Sides:
     def _reply(self, side: int, values: Any) -> Reply:
         """A refusal is a reply, and so is that of a budget that is spent."""
         try:
-            reply = self._both[side].ask(values, 1)
+            reply = self.both[side].ask(values, 1)
         except (Refused, BudgetExhausted) as error:
             said = f"{SIDES[side]} withheld {self.claim.release.input_text(values)} first"
             self.withheld.setdefault(SIDES[side], f"{said}, with: {one_line(error)}")
@@ -111,13 +117,13 @@ class Sides:
     def begin_life(self) -> None:
         """Both in a fresh state, the one or the other first. Raises TargetError."""
         for side in self.order():
-            with _of_reference() if side else nullcontext():
-                begin_anew(self._both[side], self._commands[side])
+            with _told_of(side):
+                begin_anew(self.both[side], self._commands[side])
 
     def renew_reference(self) -> None:
         """Undoes what other instances of the reference have left outside of their processes."""
         if self.claim.fresh_reference is not None:
-            with _of_reference():
+            with _told_of(1):
                 self.claim.fresh_reference.run()
 
     @property
@@ -127,7 +133,7 @@ class Sides:
     def check_fresh(self) -> None:
         """Raises TargetError where `lives` is claimed, and one of the two cannot be begun anew."""
         keys = "fresh_state in [gate]", "reference_fresh_state in [mechanism]"
-        sides = zip(SIDES, keys, self._both, self._commands, strict=True)
+        sides = zip(SIDES, keys, self.both, self._commands, strict=True)
         for name, key, target, command in sides:
             if command is None and target.no_restart is not None:
                 raise TargetError(
@@ -138,28 +144,28 @@ class Sides:
 
 
 def reference_itself(
-    claim: SameAsClaim,
-    asked: Sequence[Any],
-    rng: np.random.Generator,
-    pairs: int,
-    again: Callable[[list[BothReplies]], bool],
-) -> bool | None:
+    claim: SameAsClaim, asked: Sequence[Any], rng: np.random.Generator, pairs: int, inputs: int
+) -> tuple[Units, bool]:
     """Puts two fresh instances of the reference against each other, with repeated requests.
 
-    pairs: of replies; asked: in turn; again: told of each, says whether to go on.
-    Whether all were asked; None where there are no two of it. Raises TargetError.
+    pairs: of replies, to the first `inputs` in turn. What was seen of them, and whether they look
+    alike: as little tells the reference from itself as tells the target from it. Raises
+    TargetError.
     """
-    if is_server(claim.reference):
-        return None
+    units, waiting = Units(len(asked), 1), list[list[BothReplies]]()
+    differs = math.log(_INSTANCES / max(OF_ITSELF, claim.gate.false_alarm))
     with ExitStack() as opened:
         one, other = (opened.enter_context(closing(open_reference(claim))) for _ in range(2))
         sides = Sides(claim, asked, (one, other), rng)
         for call in range(pairs):
-            with _of_reference():  # both are
-                pair = sides.ask(call % len(asked))
-            if not again([pair]):
-                return False
-    return True
+            with _told_of(1):  # both are
+                waiting.append([sides.ask(call % inputs)])
+            if len(waiting) == next_units(len(units)):
+                units.observe(waiting)
+                waiting = []
+                if units.evidence.log_e_value >= differs:
+                    return units, False
+    return units, True
 
 
 class SameAsSession(PlainSession):
@@ -172,7 +178,6 @@ class SameAsSession(PlainSession):
         self.asked = self.claim.asked(request.seed)
         self.check = SameLaw(self.claim, self.asked, request.extent)
         self.checks: list[EvidenceCheck] = [self.check] * request.selection.keeps(self.check.id)
-        self._reference: Target | None = None
         self._sides: Sides | None = None
 
     @property
@@ -182,8 +187,8 @@ class SameAsSession(PlainSession):
 
     def open(self, context: RunContext) -> Outcome:
         """`input-contract`: each input is answered or refused, by both."""
-        self._reference = open_reference(self.claim)
-        self._sides = Sides(self.claim, self.asked, (self.state.target, self._reference), self._rng)
+        both = self.state.target, open_reference(self.claim)
+        self._sides = Sides(self.claim, self.asked, both, self._rng)
         if self.claim.mechanism.lives is not None:
             self._sides.check_fresh()
         for place in range(len(self.asked)):
@@ -271,57 +276,30 @@ class SameAsSession(PlainSession):
         """
         if self.claim.mechanism.lives is not None:
             return True
-        self.check.undecided = _UNTRIED
-        alike: bool | None = True
-        times, inputs = 0, min(inputs, len(self.asked))
+        if is_server(self.claim.reference):
+            self.state.warn(_NOT_TRIED)
+            return True
+        self.check.undecided, alike, times = _UNTRIED, True, 0
+        inputs = min(inputs, len(self.asked))
         while alike and times < _INSTANCES:  # two may have drawn nearly the same at their start
-            units, times = Units(len(self.asked), 1), times + 1
+            times += 1
             part = f"part {times} of {_INSTANCES}, {pairs:,} pairs"
             self.state.tell(f"putting the reference against itself, {part}")
-            alike = reference_itself(
-                self.claim, self.asked[:inputs], self._rng, pairs, self._looked_at(units)
-            )
-        if self._sides is not None:
-            self._sides.renew_reference()
+            units, alike = reference_itself(self.claim, self.asked, self._rng, pairs, inputs)
+        assert self._sides is not None
+        self._sides.renew_reference()
         self.check.undecided = None
-        if alike is None:
-            self.state.warn(
-                Note(
-                    "reference-not-tried",
-                    "the reference is a server, which was not put against itself: if it remembers "
-                    "noise of its own, a failure may come of that alone; give lives in "
-                    "[mechanism], beside fresh_state and reference_fresh_state",
-                )
-            )
-        elif not alike:
+        if not alike:
             self.state.outcome.hopeless[self.check.id] = Note(
                 "reference-remembers",
                 f"the reference is told from itself by {len(units)} pairs of calls, so that it "
                 "remembers noise of its own: give lives in [mechanism] (docs/how-to/same-as.md)",
                 {"units": len(units)},
             )
-        return alike is not False
+        return alike
 
     def end(self, found: Sequence[CheckResult]) -> Notes:
         """Ends the reference."""
-        if self._reference is not None:
-            self._reference.close()
+        if self._sides is not None:
+            self._sides.both[1].close()
         return Notes()
-
-    def _looked_at(self, units: Units) -> Callable[[list[BothReplies]], bool]:
-        """Adds pairs to units; says whether they still look alike.
-
-        As little tells the reference from itself as tells the target from it.
-        """
-        waiting: list[list[BothReplies]] = []
-        error = max(OF_ITSELF, self.claim.gate.false_alarm)
-
-        def again(unit: list[BothReplies]) -> bool:
-            waiting.append(unit)
-            if len(waiting) < next_units(len(units)):
-                return True
-            units.observe(waiting)
-            waiting.clear()
-            return units.evidence.log_e_value < math.log(_INSTANCES / error)
-
-        return again
