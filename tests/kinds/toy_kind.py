@@ -145,9 +145,6 @@ class Coins(ReleaseKind):
     claim_model = CoinClaim
     not_chosen = "a coin has no inputs"
 
-    def parse(self, table, source, folder) -> CoinClaim:
-        return CoinClaim.checked(table, source)
-
     def planned(self, claim, queries, seed, own, chosen, *, serves_all=True) -> Any:
         return PlannedCoin(claim)
 

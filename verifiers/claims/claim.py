@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -75,8 +76,9 @@ class Claim(Table):
 
     @property
     def kind(self) -> Any:
-        """The `ReleaseKind` of what the deployment releases."""
-        raise NotImplementedError
+        """The `ReleaseKind` of what the deployment releases, in the folder of the claim's class."""
+        folder = type(self).__module__.rpartition(".")[0]
+        return import_module(f"{folder}.kind").KIND
 
     @property
     def summary(self) -> str:
@@ -138,8 +140,13 @@ class Claim(Table):
         return self.with_gate(self.gate.model_copy(update=changed))
 
     @classmethod
-    def checked(cls, table: dict[str, Any], source: str) -> Self:
-        """The claim in a table. Raises ClaimError with all mistakes, each headed by `source`."""
+    def checked(
+        cls, table: dict[str, Any], source: str = "claim", folder: Path | None = None
+    ) -> Self:
+        """The claim in a table of parsed TOML; folder: where files that it names may lie too.
+
+        Raises ClaimError with all mistakes, each headed by `source`.
+        """
         return parse_table(cls, table, source)
 
 

@@ -12,7 +12,7 @@ from ..targets import (
     open_target,
     shown_spec,
 )
-from ..targets.spec import is_python, look_up, look_up_name
+from ..targets.spec import is_python, is_python_spec, look_up, look_up_name
 from .claim import Claim
 
 
@@ -94,8 +94,14 @@ def _look_up_source(spec: str, claim: Claim) -> None:
             "at: the key goes with http://host:port and exec:COMMAND",
             code="target-option-wrong",
         )
+    look_up_all("source in [gate]", source)
+
+
+def look_up_all(key: str, spec: str) -> None:
+    """Raises TargetError, which names the key, where a file is not there, or a name in it."""
     try:
-        look_up(source)
-        look_up_name(source)
+        look_up(spec)
+        if is_python_spec(spec):
+            look_up_name(spec)
     except TargetError as error:
-        raise TargetError(f"source in [gate]: {error}", code=error.code) from None
+        raise TargetError(f"{key}: {error}", code=error.code) from None

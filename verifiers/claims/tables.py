@@ -76,6 +76,14 @@ SpecText = Annotated[str, PlainSerializer(shown_spec)]
 """A target's spec, which reports show without credentials."""
 
 
+def spec_from(spec: str, folder: Path | None) -> str:
+    """A target's spec, its file as it is found from the working directory, or else in a folder."""
+    if not is_python_spec(spec):
+        return spec
+    module, attribute = split_spec(spec)
+    return f"{found_from(module, folder)}:{attribute}"
+
+
 class Table(BaseModel):
     """A table of a claim, in which unknown keys and wrong types are mistakes."""
 
@@ -172,10 +180,7 @@ class Gate(Table):
     @property
     def source_spec(self) -> str | None:
         """`source`, its file as it is found from the working directory."""
-        if self.source is None:
-            return None
-        module, attribute = split_spec(self.source)
-        return f"{found_from(module, self._folder)}:{attribute}"
+        return None if self.source is None else spec_from(self.source, self._folder)
 
     @property
     def for_one_run(self) -> bool:

@@ -7,7 +7,6 @@ every kind: it asks a claim for its kind.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 from ..claims.claim import Claim
@@ -25,9 +24,9 @@ class ReleaseKind(ABC):
     """One kind of release; a method imports what it needs, as commands load all kinds.
 
     name: what is released, in a word; unit: one of it; evidence_unit: what checks count;
-    mechanisms: their names in `[mechanism]`; claim_model: of its claims, from which their published
-    schema follows; checks: with their shares; not_chosen: why a run takes
-    no inputs of the user's, None where it does; passed: what a pass means where no law is judged;
+    mechanisms: their names in `[mechanism]`; claim_model: which reads its claims, and from
+    which their published schema follows; checks: with their shares; not_chosen: why a run takes no
+    inputs of the user's, None where it does; passed: what a pass means where no law is judged;
     demos: embedded claims by name, as TOML.
     """
 
@@ -40,10 +39,6 @@ class ReleaseKind(ABC):
     not_chosen: ClassVar[str | None] = None
     passed: ClassVar[str | None] = None
     demos: ClassVar[Mapping[str, str]] = {}
-
-    @abstractmethod
-    def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> Any:
-        """The claim in a table; source: of it in messages; folder: its own. Raises ClaimError."""
 
     @abstractmethod
     def planned(

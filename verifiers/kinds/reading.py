@@ -43,7 +43,7 @@ def parse_claim(
     if only not in (None, kind.name):
         message = f"it releases {kind.name}, and a claim of {only} is needed here"
         raise ClaimError(f'{source}: mechanism.name = "{name}": {message}')
-    claim = kind.parse(table, source, folder)
+    claim: Any = kind.claim_model.checked(table, source, folder)
     if claim.http is not None:
         claim.http.lie_in(folder)
     if claim.gate.source is not None:

@@ -1,8 +1,7 @@
 """What a sampler claims: how batches are drawn, from how many records, and what it costs."""
 
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -10,11 +9,6 @@ from ....reference.batches import Batches
 from ...claims.claim import Claim
 from ...claims.tables import Fitted, Table
 from ...targets.batches import BatchRelease
-from .. import kind_in
-from ..kind import ReleaseKind
-
-OF_BATCHES = ("batches",)
-"""The mechanism of a sampler."""
 
 
 class BatchesMechanism(Table):
@@ -53,10 +47,6 @@ class BatchesClaim(Claim):
         return self
 
     @property
-    def kind(self) -> ReleaseKind:
-        return kind_in("batches")
-
-    @property
     def summary(self) -> str:
         return f"batches {self.mechanism.batches} of {self.mechanism.records:,} records"
 
@@ -64,10 +54,3 @@ class BatchesClaim(Claim):
     def release(self) -> BatchRelease:
         """How batches travel."""
         return BatchRelease(self.mechanism.records)
-
-
-def parse_batches_claim(
-    table: dict[str, Any], source: str = "claim", folder: Path | None = None
-) -> BatchesClaim:
-    """The claim in `table` (parsed TOML); folder: not needed. Raises ClaimError."""
-    return BatchesClaim.checked(table, source)

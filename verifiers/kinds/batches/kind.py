@@ -1,6 +1,5 @@
 """Samplers of batches: what a run, a report or a command needs of them."""
 
-from pathlib import Path
 from typing import Any, NoReturn
 
 from ....reference.generators import secure_generator
@@ -10,7 +9,7 @@ from ...run.session import Planned, Session
 from ...run.state import RunState
 from ...targets import InProcessTarget
 from ..kind import ReleaseKind
-from .claim import OF_BATCHES, BatchesClaim, parse_batches_claim
+from .claim import BatchesClaim
 from .registry import CHECKS
 
 
@@ -18,13 +17,10 @@ class BatchesKind(ReleaseKind):
     """Batches of records."""
 
     name, unit, evidence_unit = "batches", "draw", "batches"
-    mechanisms, checks = OF_BATCHES, CHECKS
+    mechanisms, checks = ("batches",), CHECKS
     claim_model = BatchesClaim
     passed = "nothing that was seen contradicts the claimed sampling"
     not_chosen = "a sampler takes no inputs"
-
-    def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> BatchesClaim:
-        return parse_batches_claim(table, source, folder)
 
     def planned(
         self,

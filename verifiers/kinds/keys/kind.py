@@ -1,7 +1,6 @@
 """Keys whose noisy counts pass a threshold: what a run, a report or a command needs of them."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ from ...run.session import Session
 from ...run.state import RunState
 from ...targets import InProcessTarget
 from ..numbers.kind import NumbersKind
-from .claim import KeysClaim, parse_keys_claim
+from .claim import KeysClaim
 from .mechanism import KeysMechanism
 from .registry import CHECKS
 
@@ -24,9 +23,6 @@ class KeysKind(NumbersKind):
     mechanisms, checks = tuple(KeysMechanism.forms), CHECKS
     claim_model = KeysClaim
     demos: ClassVar[Mapping[str, str]] = {}
-
-    def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> KeysClaim:
-        return parse_keys_claim(table, source, folder)
 
     def inputs(self, claim: Any, seed: int) -> Any:
         from .plan import make_keys_plan

@@ -19,8 +19,6 @@ from ...inputs.release_log import RowReader
 from ...run.checks import NO_PRIVACY
 from ...targets.labels import LABELS, Form, FormRelease
 from ...targets.release import Release
-from .. import kind_in
-from ..kind import ReleaseKind
 from .accountant_claim import Charges, LabelsAccountant
 from .log_claim import LogClaim
 from .mechanism import LabelsMechanism
@@ -207,10 +205,6 @@ class LabelsClaim(Claim):
         )
 
     @property
-    def kind(self) -> ReleaseKind:
-        return kind_in("labels")
-
-    @property
     def summary(self) -> str:
         return self.mechanism.summary
 
@@ -242,26 +236,21 @@ class LabelsClaim(Claim):
         row = None if self.inputs is None else self.inputs.asked.get(votes)
         return str(list(votes)) if row is None else row.name
 
-
-def parse_labels_claim(
-    table: dict[str, Any], source: str = "claim", folder: Path | None = None
-) -> LabelsClaim:
-    """The claim in `table` (parsed TOML), its scope looked at. Raises ClaimError.
-
-    folder: of the claim's file, where the inputs that it names may lie beside it.
-    """
-    claim = LabelsClaim.checked(table, source)
-    if claim.privacy is not None and claim.privacy.scope != ANY_QUERIES:
+    @classmethod
+    def checked(
+        cls, table: dict[str, Any], source: str = "claim", folder: Path | None = None
+    ) -> Self:
+        """With the files of its scope and its inputs, which are read."""
+        claim, key = super().checked(table, source, folder), "privacy.scope"
         try:
-            _check_scope(claim.privacy.scope, claim.mechanism)
+            if claim.privacy is not None and claim.privacy.scope != ANY_QUERIES:
+                _check_scope(claim.privacy.scope, claim.mechanism)
+            key = "inputs.file"
+            if claim.inputs is not None:
+                claim.inputs.read(claim.mechanism, folder)
         except ValueError as error:
-            raise ClaimError(f"{source}: privacy.scope: {error}") from None
-    if claim.inputs is not None:
-        try:
-            claim.inputs.read(claim.mechanism, folder)
-        except ValueError as error:
-            raise ClaimError(f"{source}: inputs.file: {error}") from None
-    return claim
+            raise ClaimError(f"{source}: {key}: {error}") from None
+        return claim
 
 
 def _check_scope(file: str, mechanism: LabelsMechanism) -> None:

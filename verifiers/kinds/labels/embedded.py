@@ -8,7 +8,7 @@ import numpy as np
 from ....reference import Histogram, digit_histograms
 from ....reference.mechanisms import Labels
 from ...targets import InProcessTarget
-from .claim import LabelsClaim, parse_labels_claim
+from .claim import LabelsClaim
 
 _CLAIM = """
 [mechanism]
@@ -23,7 +23,7 @@ _SHOWN = 24
 
 def embedded_claim() -> LabelsClaim:
     """GNMax at sigma 40 over the 250 embedded teachers."""
-    return parse_labels_claim(tomllib.loads(_CLAIM))
+    return LabelsClaim.checked(tomllib.loads(_CLAIM))
 
 
 def reference_target(claim: LabelsClaim) -> InProcessTarget:

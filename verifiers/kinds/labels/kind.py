@@ -1,7 +1,6 @@
 """Labels, the winners of noisy votes: what a run, a report or a command needs of them."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from ...run.request import RunRequest
@@ -11,7 +10,7 @@ from ...run.state import RunState
 from ...targets import InProcessTarget, Target
 from ..kind import ReleaseKind
 from ..served import Served
-from .claim import LabelsClaim, parse_labels_claim
+from .claim import LabelsClaim
 from .mechanism import OF_LABELS
 from .registry import CHECKS
 
@@ -22,9 +21,6 @@ class LabelsKind(ReleaseKind):
     name, unit, evidence_unit = "labels", "label", "queries"
     mechanisms, checks = OF_LABELS, CHECKS
     claim_model = LabelsClaim
-
-    def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> LabelsClaim:
-        return parse_labels_claim(table, source, folder)
 
     def planned(
         self,

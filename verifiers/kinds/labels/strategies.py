@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ....reference import Histogram
 from ....reference import neighbours as all_neighbours
 from ....reference.noise import ROUNDINGS
-from .claim import LabelsClaim, parse_labels_claim
+from .claim import LabelsClaim
 
 T = TypeVar("T")
 
@@ -99,8 +99,8 @@ def claims(draw: st.DrawFn) -> LabelsClaim:
         light = draw(st.integers(1, mechanism["teachers"] - 1))
         groups = [[light, 1], [mechanism["teachers"] - light, draw(st.integers(2, 9))]]
         mechanism["weights"] = groups
-        return parse_labels_claim({"mechanism": mechanism, "inputs": {"form": "votes"}})
-    return parse_labels_claim({"mechanism": mechanism})
+        return LabelsClaim.checked({"mechanism": mechanism, "inputs": {"form": "votes"}})
+    return LabelsClaim.checked({"mechanism": mechanism})
 
 
 def examples(strategy: st.SearchStrategy[T], count: int, seed_: int) -> list[T]:

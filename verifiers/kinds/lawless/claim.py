@@ -17,14 +17,9 @@ from ...claims.tables import MOST_EPSILON, Fitted, Table
 from ...inputs.audit_files import read_curve
 from ...inputs.input_error import RowsError
 from ...targets.anything import AnyRelease
-from .. import kind_in
-from ..kind import ReleaseKind
 from ..numbers.claim import NumbersPrivacy
 from .pairs import Control, Pair, with_files
 from .search import Form, drawn_pairs, far_apart
-
-OF_ANY = ("any",)
-"""The mechanism of a claim without a law."""
 
 _OF_MU = (3.0, 2.0, 1.5, 1.0, 0.6, 0.3, 0.1)  # epsilons of a Gaussian curve, over mu
 _DELTAS = (1e-5, 1e-3, 0.01, 0.03, 0.1, 0.3)  # of a curve of Renyi costs
@@ -193,10 +188,6 @@ class AnyClaim(Claim):
         return self.control or far_apart(self.pairs, self.search)
 
     @property
-    def kind(self) -> ReleaseKind:
-        return kind_in("lawless")
-
-    @property
     def summary(self) -> str:
         lines = self.privacy.lines
         first = f"epsilon {lines[0].epsilon:.4g} at delta {lines[0].delta:.3g}"
@@ -211,43 +202,39 @@ class AnyClaim(Claim):
         """How inputs and replies travel."""
         return AnyRelease()
 
+    @classmethod
+    def checked(
+        cls, table: dict[str, Any], source: str = "claim", folder: Path | None = None
+    ) -> Self:
+        """With the rows of the files that it names."""
+        if "privacy" not in table:
+            raise ClaimError(
+                f'{source}: [privacy] is missing: name = "any" claims no law, so that nothing else '
+                "could be judged",
+                code="missing-key",
+            )
+        if "pairs" not in table:
+            raise ClaimError(
+                f"{source}: pairs is missing: expected [[pairs]] with here and there, or the path "
+                "of a file of JSON Lines, CSV or Parquet with them",
+                code="missing-key",
+            )
+        within, place = folder or Path(), "privacy.curve: "
+        try:
+            table = _with_curve(table, within)
+            place = "pairs"
+            table["pairs"] = with_files(table["pairs"], within)
+            place = "control"
+            if isinstance(table.get(place), list):
+                table[place] = with_files(table[place], within)
+        except RowsError as error:
+            raise ClaimError(f"{source}: {place}{error}") from None
+        return super().checked(table, source, folder)
 
-def parse_any_claim(
-    table: dict[str, Any], source: str = "claim", folder: Path | None = None
-) -> AnyClaim:
-    """The claim in `table` (parsed TOML); folder: of a file of pairs. Raises ClaimError."""
-    if "privacy" not in table:
-        raise ClaimError(
-            f'{source}: [privacy] is missing: name = "any" claims no law, so that nothing else '
-            "could be judged",
-            code="missing-key",
-        )
-    table = _with_curve(table, source, Path(folder or "."))
-    pairs = table.get("pairs")
-    if pairs is None:
-        raise ClaimError(
-            f"{source}: pairs is missing: expected [[pairs]] with here and there, or the path of a "
-            "file of JSON Lines, CSV or Parquet with them",
-            code="missing-key",
-        )
-    place = "pairs"
-    try:
-        table = {**table, "pairs": with_files(pairs, Path(folder or "."))}
-        place = "control"
-        if isinstance(table.get(place), list):
-            table[place] = with_files(table[place], Path(folder or "."))
-    except RowsError as error:
-        raise ClaimError(f"{source}: {place}{error}") from None
-    return AnyClaim.checked(table, source)
 
-
-def _with_curve(table: dict[str, Any], source: str, folder: Path) -> dict[str, Any]:
-    """The table, with the rows of the file that `curve` names."""
+def _with_curve(table: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """A copy of the table, with the rows of the file that `curve` names. Raises RowsError."""
     privacy = table["privacy"]
-    if not (isinstance(privacy, dict) and isinstance(privacy.get("curve"), str)):
-        return table
-    try:
-        rows = read_curve(folder / privacy["curve"])
-    except RowsError as error:
-        raise ClaimError(f"{source}: privacy.curve: {error}") from None
-    return {**table, "privacy": {**privacy, "curve": rows}}
+    if isinstance(privacy, dict) and isinstance(privacy.get("curve"), str):
+        privacy = {**privacy, "curve": read_curve(folder / privacy["curve"])}
+    return {**table, "privacy": privacy}

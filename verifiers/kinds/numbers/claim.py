@@ -13,8 +13,6 @@ from ...claims.claim import Claim, ClaimError
 from ...claims.tables import ANY_QUERIES, PrivacyClaim, Table
 from ...inputs.people_file import PeopleTable, read_people
 from ...targets.numbers import NumberRelease
-from .. import kind_in
-from ..kind import ReleaseKind
 from .mechanism import NumberMechanism
 
 
@@ -91,10 +89,6 @@ class NumbersClaim(Claim):
             )
 
     @property
-    def kind(self) -> ReleaseKind:
-        return kind_in("numbers")
-
-    @property
     def summary(self) -> str:
         return self.mechanism.summary
 
@@ -108,15 +102,15 @@ class NumbersClaim(Claim):
         kind: Any = self.kind
         return kind.inputs(self, seed)
 
-
-def parse_numbers_claim(
-    table: dict[str, Any], source: str = "claim", folder: Path | None = None
-) -> NumbersClaim:
-    """The claim in `table` (parsed TOML); folder: not needed. Raises ClaimError."""
-    claim = NumbersClaim.checked(table, source)
-    if claim.leakage is not None:
-        try:
-            claim.leakage.read()
-        except ValueError as error:
-            raise ClaimError(f"{source}: leakage.data: {error}") from None
-    return claim
+    @classmethod
+    def checked(
+        cls, table: dict[str, Any], source: str = "claim", folder: Path | None = None
+    ) -> Self:
+        """With the data of `[leakage]`, which are read."""
+        claim = super().checked(table, source, folder)
+        if claim.leakage is not None:
+            try:
+                claim.leakage.read()
+            except ValueError as error:
+                raise ClaimError(f"{source}: leakage.data: {error}") from None
+        return claim

@@ -1,7 +1,6 @@
 """Numbers, sums with noise: what a run, a report or a command needs of them."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +17,7 @@ from ...run.state import RunState
 from ...targets import InProcessTarget
 from ..kind import ReleaseKind
 from ..served import Served
-from .claim import NumbersClaim, parse_numbers_claim
+from .claim import NumbersClaim
 from .mechanism import OF_NUMBERS
 from .registry import CHECKS
 
@@ -45,9 +44,6 @@ class NumbersKind(ReleaseKind):
     claim_model: ClassVar[type[Claim]] = NumbersClaim
     not_chosen = "a run of numbers chooses its inputs itself"
     demos: ClassVar[Mapping[str, str]] = {"noisy-histogram": _DEMO}
-
-    def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> NumbersClaim:
-        return parse_numbers_claim(table, source, folder)
 
     def inputs(self, claim: Any, seed: int) -> Any:
         """The inputs of a run, chosen by its seed."""

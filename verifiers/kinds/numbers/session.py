@@ -67,7 +67,8 @@ class NumberSession:
 
     @property
     def lacking(self) -> Mapping[str, Note]:
-        return self.claim.kind.checks.lacking(self.claim)
+        found: Mapping[str, Note] = self.claim.kind.checks.lacking(self.claim)
+        return found
 
     @property
     def refusals(self) -> Sequence[Note]:

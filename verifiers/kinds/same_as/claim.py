@@ -18,8 +18,8 @@ from pydantic import (
 from pydantic.json_schema import SkipJsonSchema
 
 from ...claims.claim import Claim, ClaimError
-from ...claims.tables import Fitted, SpecText, Table
-from ...inputs.files import found_from
+from ...claims.open_target import look_up_all
+from ...claims.tables import Fitted, SpecText, Table, spec_from
 from ...inputs.input_error import RowsError
 from ...inputs.row_file import read_rows
 from ...targets import TargetError, shown_spec
@@ -28,14 +28,10 @@ from ...targets.labels import Form
 from ...targets.release import Release
 from ...targets.replies import shown_repr
 from ...targets.restart_command import GateCommand, command_words
-from ...targets.spec import is_python_spec, look_up, look_up_name, split_spec
-from .. import kind_in, kind_of
+from .. import kind_of
 from ..kind import ReleaseKind
 from ..lawless.pairs import Pair, with_files
 from .drawn import drawn_inputs
-
-OF_SAME_AS = ("same-as",)
-"""The mechanism of a claim of the law of another deployment."""
 
 MOST_INPUTS, MOST_CALLS = 100, 1_000
 _KEY = "input"
@@ -155,11 +151,7 @@ class SameAsClaim(Claim):
     @property
     def reference(self) -> str:
         """The reference's spec, its file as it is found from the working directory."""
-        spec = self.mechanism.reference
-        if not is_python_spec(spec):
-            return spec
-        module, attribute = split_spec(spec)
-        return f"{found_from(module, self._folder)}:{attribute}"
+        return spec_from(self.mechanism.reference, self._folder)
 
     @property
     def fresh_reference(self) -> GateCommand | None:
@@ -171,20 +163,11 @@ class SameAsClaim(Claim):
     def look_up(self) -> None:
         """Raises ValueError of one line for a file, a name in it or a program that is not there."""
         try:
-            look_up(self.reference)
-            if is_python_spec(self.reference):
-                look_up_name(self.reference)
-        except TargetError as error:
-            raise ClaimError(f"reference in [mechanism]: {error}", code=error.code) from None
-        try:
+            look_up_all("reference in [mechanism]", self.reference)
             if self.fresh_reference is not None:
                 self.fresh_reference.look_up()
         except TargetError as error:
             raise ClaimError(str(error), code=error.code) from None
-
-    @property
-    def kind(self) -> ReleaseKind:
-        return kind_in("same_as")
 
     @property
     def summary(self) -> str:
@@ -207,22 +190,40 @@ class SameAsClaim(Claim):
         """How inputs and replies travel."""
         return AnyRelease() if self.planner is None else self.planner.release
 
+    @classmethod
+    def checked(
+        cls, table: dict[str, Any], source: str = "claim", folder: Path | None = None
+    ) -> Self:
+        """With the rows of the files that it names, and the claim whose inputs are asked."""
+        within, table, place = folder or Path(), dict(table), "pairs"
+        try:
+            if "pairs" in table:
+                table["pairs"] = with_files(table["pairs"], within)
+            keys, place = table.get("mechanism"), "inputs.file: "
+            if isinstance(keys, dict) and "inputs_of" in keys:
+                table = _with_planner(table, source, folder)
+            inputs = table.get("inputs")
+            if isinstance(inputs, dict) and isinstance(inputs.get("file"), str):
+                if "values" in inputs:
+                    wrong = f"{source}: [inputs]: expected values, or file"
+                    raise ClaimError(wrong, code="keys-do-not-fit")
+                rest = {key: value for key, value in inputs.items() if key != "file"}
+                table["inputs"] = {**rest, "values": _rows_of(within / inputs["file"])}
+        except RowsError as error:
+            raise ClaimError(f"{source}: {place}{error}") from None
+        claim = super().checked(table, source, folder)
+        claim._folder = folder
+        return claim
 
-def parse_same_as_claim(
-    table: dict[str, Any], source: str = "claim", folder: Path | None = None
-) -> SameAsClaim:
-    """The claim in `table` (parsed TOML); folder: of its files. Raises ClaimError."""
-    within = Path(folder or ".")
-    try:
-        if "pairs" in table:
-            table = {**table, "pairs": with_files(table["pairs"], within)}
-    except RowsError as error:
-        raise ClaimError(f"{source}: pairs{error}") from None
-    if isinstance(table.get("mechanism"), dict) and "inputs_of" in table["mechanism"]:
-        table = _with_planner(table, source, folder)
-    claim = SameAsClaim.checked(_with_file(table, source, within), source)
-    claim._folder = folder
-    return claim
+
+def _rows_of(path: Path) -> list[Any]:
+    """The inputs of a file, one a row. Raises RowsError."""
+    found = []
+    for place, row in read_rows(path):
+        if _KEY not in row:
+            raise RowsError(f"{place}: {_KEY} is missing")
+        found.append(row[_KEY])
+    return found
 
 
 def _with_planner(table: dict[str, Any], source: str, folder: Path | None) -> dict[str, Any]:
@@ -238,25 +239,6 @@ def _with_planner(table: dict[str, Any], source: str, folder: Path | None) -> di
     of = {"name": name, **{key: value for key, value in keys.items() if key not in own}}
     kept = {key: value for key, value in table.items() if key != "inputs"}
     others = {key: value for key, value in table.items() if key not in kept}
-    planner = kind.parse({"mechanism": of, **others}, source, folder)
+    planner = kind.claim_model.checked({"mechanism": of, **others}, source, folder)
     mechanism = {key: value for key, value in keys.items() if key in own}
     return {**kept, "mechanism": mechanism, "planner": planner}
-
-
-def _with_file(table: dict[str, Any], source: str, folder: Path) -> dict[str, Any]:
-    """The table, with the rows of the file that `[inputs]` names as values."""
-    inputs = table.get("inputs")
-    if not (isinstance(inputs, dict) and isinstance(inputs.get("file"), str)):
-        return table
-    if "values" in inputs:
-        raise ClaimError(f"{source}: [inputs]: expected values, or file", code="keys-do-not-fit")
-    path, found = folder / inputs["file"], []
-    try:
-        for place, row in read_rows(path):
-            if _KEY not in row:
-                raise RowsError(f"{place}: {_KEY} is missing")
-            found.append(row[_KEY])
-    except RowsError as error:
-        raise ClaimError(f"{source}: inputs.file: {error}") from None
-    rest = {key: value for key, value in inputs.items() if key != "file"}
-    return {**table, "inputs": {**rest, "values": found}}

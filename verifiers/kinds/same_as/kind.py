@@ -1,6 +1,5 @@
 """Deployments that claim the law of another: what a run, a report or a command needs of them."""
 
-from pathlib import Path
 from typing import Any, NoReturn
 
 from ...run.request import RunRequest
@@ -9,7 +8,7 @@ from ...run.session import Planned, Session
 from ...run.state import RunState
 from ...targets import TargetError
 from ..kind import ReleaseKind
-from .claim import OF_SAME_AS, SameAsClaim, parse_same_as_claim
+from .claim import SameAsClaim
 from .registry import CHECKS
 
 _NO_TARGET = 'name = "same-as" holds a target to its reference: name a TARGET'
@@ -19,13 +18,10 @@ class SameAsKind(ReleaseKind):
     """Replies of any kind, of two deployments."""
 
     name, unit, evidence_unit = "replies", "draw", "draws"
-    mechanisms, checks = OF_SAME_AS, CHECKS
+    mechanisms, checks = ("same-as",), CHECKS
     claim_model = SameAsClaim
     passed = "nothing that was seen tells it from its reference"
     not_chosen = "inputs stand in the claim"
-
-    def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> SameAsClaim:
-        return parse_same_as_claim(table, source, folder)
 
     def planned(
         self,

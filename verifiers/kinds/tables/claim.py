@@ -3,7 +3,6 @@
 import json
 import re
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Self
 
 from pydantic import Field, model_validator
@@ -13,8 +12,6 @@ from ...claims.claim import Claim
 from ...claims.tables import ANY_QUERIES, Table
 from ...targets.sql import SqlEngine, SqlQuery
 from ...targets.tables import TableRelease
-from .. import kind_in
-from ..kind import ReleaseKind
 from ..numbers.claim import NumbersPrivacy
 from .mechanism import TableMechanism
 
@@ -78,10 +75,6 @@ class TablesClaim(Claim):
         return self
 
     @property
-    def kind(self) -> ReleaseKind:
-        return kind_in("tables")
-
-    @property
     def summary(self) -> str:
         return self.mechanism.summary
 
@@ -110,10 +103,3 @@ class TablesClaim(Claim):
         """The inputs of a run, chosen by its seed, as its kind makes them."""
         kind: Any = self.kind
         return kind.inputs(self, seed)
-
-
-def parse_tables_claim(
-    table: dict[str, Any], source: str = "claim", folder: Path | None = None
-) -> TablesClaim:
-    """The claim in `table` (parsed TOML); folder: not needed. Raises ClaimError."""
-    return TablesClaim.checked(table, source)

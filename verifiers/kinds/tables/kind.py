@@ -1,7 +1,6 @@
 """Engines that release tables: what a run, a report or a command needs of them."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 from ...run.request import RunRequest
@@ -12,7 +11,7 @@ from ...targets import InProcessTarget
 from ...targets.tables import TableRelease
 from ..numbers.kind import NumbersKind
 from ..served import Served
-from .claim import TablesClaim, parse_tables_claim
+from .claim import TablesClaim
 from .mechanism import OF_TABLES
 from .registry import CHECKS
 
@@ -51,9 +50,6 @@ class TablesKind(NumbersKind):
     claim_model = TablesClaim
     not_chosen = "a run of tables chooses its rows itself"
     demos: ClassVar[Mapping[str, str]] = {"noisy-table": _DEMO}
-
-    def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> Any:
-        return parse_tables_claim(table, source, folder)
 
     def inputs(self, claim: Any, seed: int) -> Any:
         from .planning.plan import make_table_plan

@@ -3,8 +3,7 @@
 import math
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -14,8 +13,6 @@ from ....reference.numbers import NumberNoise, Shares
 from ....reference.numbers.families import FAMILIES
 from ....reference.numbers.tally import Tally
 from ...targets.tally import TallyRelease
-from .. import kind_in
-from ..kind import ReleaseKind
 from ..numbers.claim import NumbersClaim
 from ..numbers.mechanism import NumberMechanism
 
@@ -135,10 +132,6 @@ class TallyClaim(NumbersClaim):
 
     mechanism: TallyMechanism
 
-    @property
-    def kind(self) -> ReleaseKind:
-        return kind_in("tally")
-
     @cached_property
     def release(self) -> TallyRelease:
         of = self.mechanism
@@ -152,10 +145,3 @@ class TallyClaim(NumbersClaim):
         found = mechanism.model_copy(update={"noise": noise})
         found.__dict__.pop("aggregation", None)  # of the other noise
         return self.model_copy(update={"mechanism": found})
-
-
-def parse_tally_claim(
-    table: dict[str, Any], source: str = "claim", folder: Path | None = None
-) -> TallyClaim:
-    """The claim in `table` (parsed TOML); folder: not needed. Raises ClaimError."""
-    return TallyClaim.checked(table, source)

@@ -1,7 +1,6 @@
 """Tallies of parties: what a run, a report or a command needs of them."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, ClassVar
 
 from ...run.request import RunRequest
@@ -9,7 +8,7 @@ from ...run.session import Session
 from ...run.state import RunState
 from ...targets import InProcessTarget
 from ..numbers.kind import NumbersKind
-from .claim import TallyClaim, TallyMechanism, parse_tally_claim
+from .claim import TallyClaim, TallyMechanism
 from .registry import CHECKS
 
 _DEMO = """
@@ -35,9 +34,6 @@ class TallyKind(NumbersKind):
     claim_model = TallyClaim
     not_chosen = "a run of tallies chooses its rounds itself"
     demos: ClassVar[Mapping[str, str]] = {"secure-tally": _DEMO}
-
-    def parse(self, table: dict[str, Any], source: str, folder: Path | None) -> TallyClaim:
-        return parse_tally_claim(table, source, folder)
 
     def inputs(self, claim: Any, seed: int) -> Any:
         from .plan import make_tally_plan
