@@ -46,7 +46,7 @@ from dpassay.verifiers.kinds.tally.checks.several_ways import present_of
 from dpassay.verifiers.run.checks import EvidenceCheck, Setting
 from dpassay.verifiers.run.outcome import RunOutcome
 from dpassay.verifiers.run.registry import Entry, Registry
-from dpassay.verifiers.run.selection import Selection
+from dpassay.verifiers.run.request import PlanRequest
 from dpassay.verifiers.run.state import RunState
 
 TEXTS = {name: CLAIMS[name] for name in ("keys", "tallies")} | {
@@ -81,7 +81,7 @@ def checks_of(claim: Any) -> Iterator[Any]:
         return (check.make(setting) for check in claim.kind.checks.applicable(claim, plan))
     if claim.kind.name == "batches":
         return iter(made_checks(claim, Watch(claim.mechanism.batches), 100))
-    setting = Setting(claim, 0, claim.kind.planned(claim, None, 0, (), Selection()).plan)
+    setting = Setting(claim, 0, claim.kind.planned(claim, PlanRequest()).plan)
     return (check.make(setting) for check in claim.kind.checks.applicable(claim))
 
 

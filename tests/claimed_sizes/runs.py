@@ -14,9 +14,9 @@ from dpassay.verifiers.findings.excluded import Excluded
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.phase import Phase
 from dpassay.verifiers.run.precision import TooFewError
-from dpassay.verifiers.run.request import AfterFailure
+from dpassay.verifiers.run.request import AfterFailure, PlanRequest
 from dpassay.verifiers.run.run import verify
-from dpassay.verifiers.run.selection import Selection, select
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
 from . import wrong_by
@@ -59,7 +59,7 @@ def least_queries(name: str, seed: int) -> int:
     """The fewest queries of which a pass can be planned."""
     claim = claimed(name)
     try:
-        claim.kind.planned(claim, 1, seed, (), Selection())
+        claim.kind.planned(claim, PlanRequest(1, seed))
     except TooFewError as error:
         return error.least
     return 1
@@ -70,7 +70,7 @@ def planned(name: str, budget: str, seed: int) -> Any:
     """The plan of all checks of a claim, at the smallest budget or at the default."""
     claim = claimed(name)
     queries = least_queries(name, seed) if budget == LEAST else None
-    return claim.kind.planned(claim, queries, seed, (), Selection())
+    return claim.kind.planned(claim, PlanRequest(queries, seed))
 
 
 def entry_at(name: str, budget: str, check: str, place: int, seed: int) -> Excluded | None:

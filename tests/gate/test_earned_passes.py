@@ -15,8 +15,9 @@ from dpassay.verifiers.kinds.labels.planned import planned_labels
 from dpassay.verifiers.kinds.labels.registry import CHECKS, SHARES
 from dpassay.verifiers.run.earned import earned, least_of, unseen
 from dpassay.verifiers.run.registry import Least
+from dpassay.verifiers.run.request import PlanRequest
 from dpassay.verifiers.run.run import verify
-from dpassay.verifiers.run.selection import Selection, select
+from dpassay.verifiers.run.selection import select
 
 
 def excluding(code="law-unexplained", **size) -> Excluded:
@@ -63,7 +64,7 @@ def test_a_sharper_least_asks_for_the_queries_that_meet_it() -> None:
     assert (short.verdict, short.code) == (Verdict.INCONCLUSIVE, "too-few-queries")
     assert report.verdict is Verdict.INCONCLUSIVE
     enough = int(number(short, "queries"))
-    plan = planned_labels(claim, int(0.7 * enough), 0, (), alone)
+    plan = planned_labels(claim, PlanRequest(int(0.7 * enough), 0, (), alone))
     assert plan.excluded["class-probabilities"][0].size["total_variation"] > 0.12
     report = verify(drawing(claim), claim, seed=0, queries=enough, selection=alone)
     assert result(report, "class-probabilities").verdict is Verdict.PASS
@@ -73,12 +74,12 @@ def test_a_sharper_least_asks_for_the_queries_that_meet_it() -> None:
 def test_a_plan_says_what_brings_in_a_check_that_it_leaves_out() -> None:
     claim = small_claim()
     claim = claim.with_gate(Gate(false_alarm=1e-3))
-    short = planned_labels(claim, 900, 0, (), Selection())
+    short = planned_labels(claim, PlanRequest(900))
     left = {name: why for name, why in short.lacking.items() if why.code == "left-out-for-budget"}
     assert {"shift-invariance", "order"} <= set(left)
     queries = int(left["order"].fields["queries"])
     for times, there in ((0.7, False), (1.1, True)):
-        plan = planned_labels(claim, int(times * queries), 0, (), Selection())
+        plan = planned_labels(claim, PlanRequest(int(times * queries)))
         assert ("order" not in plan.lacking) is there
 
 
@@ -110,7 +111,7 @@ PASSED = CheckResult(id="order", verdict=Verdict.PASS, message="nothing", querie
 def test_what_was_refused_is_not_what_a_pass_excludes() -> None:
     """The plan would have done: catches a reason that asks for more queries, or says none would."""
     claim = small_claim()
-    planned = planned_labels(claim, None, 0, (), Selection())
+    planned = planned_labels(claim, PlanRequest())
     (found,) = earned([PASSED], CHECKS, claim, planned, unplanned)
     assert (found.verdict, found.code) == (Verdict.NOT_APPLICABLE, "input-refused")
     entry = excluding("labels-depend-on-order", factor=0.5)

@@ -25,8 +25,8 @@ from dpassay.verifiers.kinds.tables.evidence.linear import LinearEvidence
 from dpassay.verifiers.kinds.tables.evidence.selected import SelectedEvidence
 from dpassay.verifiers.kinds.tables.planned import PlannedTable, planned_table
 from dpassay.verifiers.kinds.tables.planning.asked import TableRole
+from dpassay.verifiers.run.request import PlanRequest
 from dpassay.verifiers.run.run import verify
-from dpassay.verifiers.run.selection import Selection
 from dpassay.verifiers.targets import InProcessTarget
 
 QUERIES = 600
@@ -37,7 +37,7 @@ SAYING = (*OF_AGGREGATES, "empty-partitions", "contribution-bounding")
 
 def planned(text: str, queries: int | None = QUERIES) -> PlannedTable:
     claim: Any = parse_claim(tomllib.loads(f"[mechanism]\n{text}"))
-    return planned_table(claim, queries, 1, Selection())
+    return planned_table(claim, PlanRequest(queries, 1))
 
 
 def run(

@@ -20,11 +20,12 @@ from dpassay.verifiers.findings.excluded import Excluded
 from dpassay.verifiers.findings.note import Note
 from dpassay.verifiers.findings.report import Report, Verdict
 from dpassay.verifiers.kinds.keys.evidence.released import CORRELATIONS, seen_correlation
-from dpassay.verifiers.kinds.numbers.planned import plan_for_budget
+from dpassay.verifiers.kinds.numbers.planned import planned_numbers
 from dpassay.verifiers.kinds.tally.checks.recovery import Recovery
 from dpassay.verifiers.kinds.tally.checks.wrap_around import WrapAround
 from dpassay.verifiers.kinds.tally.evidence.masked import Keys
 from dpassay.verifiers.kinds.tally.registry import CHECKS
+from dpassay.verifiers.run.request import PlanRequest
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
@@ -36,7 +37,7 @@ QUERIES = 300  # of which half go to these checks
 
 
 def foreseen() -> dict[str, tuple[Excluded, ...]]:
-    return dict(plan_for_budget(CLAIM, QUERIES, 0, CHOSEN).excluded)
+    return dict(planned_numbers(CLAIM, PlanRequest(QUERIES, 0, (), CHOSEN)).excluded)
 
 
 def size(one: Excluded, name: str) -> float:

@@ -34,6 +34,7 @@ from dpassay.verifiers.kinds.same_as.drawn import drawn_inputs
 from dpassay.verifiers.kinds.same_as.evidence import Learnt
 from dpassay.verifiers.kinds.same_as.session import Sides
 from dpassay.verifiers.kinds.same_as.statistics import MOST_STATISTICS, Middles, statistics
+from dpassay.verifiers.run.request import PlanRequest
 from dpassay.verifiers.targets import InProcessTarget, TargetError
 
 LAW = (0.3, 0.7)
@@ -530,4 +531,4 @@ def test_few_queries_are_refused() -> None:
     """Less than any law needs; catches a plan of a run that could not fail."""
     claim = parse_claim(tomllib.loads(TEXT))
     with pytest.raises(ValueError, match="20 queries are too few"):
-        claim.kind.planned(claim, 20, 0, (), None)
+        claim.kind.planned(claim, PlanRequest(20))

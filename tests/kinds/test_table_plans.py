@@ -20,8 +20,8 @@ from dpassay.verifiers.kinds.tables.foreseen import foreseen
 from dpassay.verifiers.kinds.tables.planned import planned_table
 from dpassay.verifiers.kinds.tables.planning.asked import BEYOND, NUMERIC
 from dpassay.verifiers.run.precision import TooFewError
+from dpassay.verifiers.run.request import PlanRequest
 from dpassay.verifiers.run.run import verify
-from dpassay.verifiers.run.selection import Selection
 from dpassay.verifiers.targets import InProcessTarget
 
 
@@ -30,7 +30,7 @@ def claim_of(text: str, gate: str = "") -> Any:
 
 
 def planned(text: str, queries: int | None, gate: str = "") -> Any:
-    return planned_table(claim_of(text, gate), queries, 1, Selection())
+    return planned_table(claim_of(text, gate), PlanRequest(queries, 1))
 
 
 def judged(text: str, made: Any, queries: int) -> Any:

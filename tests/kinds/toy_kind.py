@@ -145,7 +145,7 @@ class Coins(ReleaseKind):
     claim_model = CoinClaim
     not_chosen = "a coin has no inputs"
 
-    def planned(self, claim, queries, seed, own, chosen, *, serves_all=True) -> Any:
+    def planned(self, claim, asked) -> Any:
         return PlannedCoin(claim)
 
     def session(self, state, request) -> Any:

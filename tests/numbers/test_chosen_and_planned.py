@@ -23,12 +23,13 @@ from dpassay.verifiers.kinds.numbers.evidence.noise_law import NoiseLawEvidence
 from dpassay.verifiers.kinds.numbers.opening import NumbersOpening, read_numbers_opening
 from dpassay.verifiers.kinds.numbers.planned import (
     PlannedNumbers,
-    plan_for_budget,
+    planned_numbers,
 )
 from dpassay.verifiers.kinds.numbers.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim, read_claim
 from dpassay.verifiers.run.error_budget import log_threshold
 from dpassay.verifiers.run.precision import TooFewError
+from dpassay.verifiers.run.request import PlanRequest
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
@@ -165,17 +166,17 @@ def test_fewer_queries_plan_for_a_coarser_pass() -> None:
     """Catches a plan that does not fit, one that ignores the claim's keys, and a silent one."""
     claim = claimed(HISTOGRAM)
     whole = PlannedNumbers(claim, 0)
-    assert plan_for_budget(claim, whole.queries, 0).coarser is None
-    few = plan_for_budget(claim, 6_000, 0)
+    assert planned_numbers(claim, PlanRequest(whole.queries)).coarser is None
+    few = planned_numbers(claim, PlanRequest(6_000))
     assert few.queries <= 6_000
     assert few.claim.gate.smallest_effect > 0.02
     assert few.coarser is not None
     assert few.coarser.code == "coarser-than-default"
     assert few.coarser.fields["smallest_effect"] == few.claim.gate.smallest_effect
     bound = claimed(HISTOGRAM + "[gate]\ntolerance = 0.1")
-    assert plan_for_budget(bound, 6_000, 0).claim.gate.tolerance == 0.1
+    assert planned_numbers(bound, PlanRequest(6_000)).claim.gate.tolerance == 0.1
     with pytest.raises(TooFewError, match=r"^500 queries") as refused:
-        plan_for_budget(claim, 500, 0)
+        planned_numbers(claim, PlanRequest(500))
     # what takes most is another check than those of scale and law, which was said to
     assert "location" in str(refused.value)
 
@@ -195,10 +196,10 @@ def test_the_least_number_for_keys_is_one_number_and_enough() -> None:
     claim, told = claimed(KEYS_CLAIM), set()
     for queries in (100, 400):
         with pytest.raises(TooFewError) as refused:
-            plan_for_budget(claim, queries, 5)
+            planned_numbers(claim, PlanRequest(queries, 5))
         told.add(str(refused.value).split("takes about ")[1].split(" ")[0])
     (least,) = (int(number.replace(",", "")) for number in told)
-    assert plan_for_budget(claim, least, 5).queries <= least
+    assert planned_numbers(claim, PlanRequest(least, 5)).queries <= least
     for queries in (least, 3 * least):
         report = run(KEYS_CLAIM, queries=queries, seed=5)
         assert report.verdict is Verdict.PASS, [(c.id, c.message) for c in report.checks]
@@ -222,7 +223,7 @@ def test_a_warning_names_no_queries_that_would_be_refused() -> None:
     told = next(w for w in short.notes if w.code == "too-few-queries").message
     least = int(told.split("coarser one takes about ")[1].split(" ")[0].replace(",", ""))
     assert least > 900
-    assert plan_for_budget(claimed(NARROW), least, 0).claim.gate.max_queries == least
+    assert planned_numbers(claimed(NARROW), PlanRequest(least)).claim.gate.max_queries == least
 
 
 @pytest.mark.slow("over half a second")

@@ -22,6 +22,7 @@ from dpassay.verifiers.kinds.numbers.planning.steps import steps_between
 from dpassay.verifiers.kinds.numbers.registry import SHARES
 from dpassay.verifiers.run.outcome import RunOutcome
 from dpassay.verifiers.run.refusals import TRIED, Asking, Steps, neighbours, told_apart
+from dpassay.verifiers.run.request import PlanRequest
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.run.state import RunState
@@ -135,7 +136,7 @@ def test_a_pass_without_refusals_asks_nothing_more() -> None:
     claim, counted = claimed(SUM, COARSE), []
     for instead in (lambda *_: None, few_records):
         counted.append(judged(claim, instead).queries)
-    planned = claim.kind.planned(claim, None, 2, (), select(["location"], of=SHARES))
+    planned = claim.kind.planned(claim, PlanRequest(None, 2, (), select(["location"], of=SHARES)))
     assert counted[0] <= planned.queries
     assert result(judged(claim, lambda *_: None), "input-contract").verdict is Verdict.PASS
 

@@ -14,8 +14,8 @@ from dpassay.verifiers.kinds.labels.checks import ClassProbabilities
 from dpassay.verifiers.kinds.labels.checks.base import LabelsSetting, all_checks
 from dpassay.verifiers.kinds.labels.planned import planned_labels
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.run.request import PlanRequest
 from dpassay.verifiers.run.run import verify
-from dpassay.verifiers.run.selection import Selection
 from dpassay.verifiers.targets import InProcessTarget
 
 PASSING = (
@@ -30,7 +30,7 @@ PASSING = (
 
 
 def foreseen(claim, seed=0, *, serves_all=True):
-    return planned_labels(claim, None, seed, (), Selection(), serves_all=serves_all).excluded
+    return planned_labels(claim, PlanRequest(None, seed, serves_all=serves_all)).excluded
 
 
 @pytest.mark.slow("over half a second")

@@ -11,9 +11,10 @@ from small import drawing, small_claim
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.commands.planned_run import pace_of, planned_run
 from dpassay.verifiers.findings.excluded import Excluded
-from dpassay.verifiers.kinds.labels.planned import plan_for_budget
+from dpassay.verifiers.kinds.labels.planned import planned_labels
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.precision import TooFewError
+from dpassay.verifiers.run.request import PlanRequest
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -36,25 +37,25 @@ SMALL = parse_claim({"mechanism": FEW})
     ],
 )
 def test_the_plan_fits_and_more_queries_see_more(claim, queries) -> None:
-    found = plan_for_budget(claim, queries, 0)
+    found = planned_labels(claim, PlanRequest(queries))
     assert found.queries <= queries
     gate = found.claim.gate
     assert gate.max_queries == queries
     assert gate.smallest_effect <= 0.5
     assert gate.tolerance <= 0.5
-    more = plan_for_budget(claim, 4 * queries, 0).claim.gate
+    more = planned_labels(claim, PlanRequest(4 * queries)).claim.gate
     assert more.smallest_effect < gate.smallest_effect
 
 
 @pytest.mark.slow("over half a second")
 def test_keys_that_the_claim_writes_bind() -> None:
     bound = parse_claim({"mechanism": FEW, "gate": {"tolerance": 0.1}})
-    found = plan_for_budget(bound, 6000, 0)
+    found = planned_labels(bound, PlanRequest(6000))
     assert found.claim.gate.tolerance == 0.1
     assert found.claim.gate.smallest_effect > 0.02
     exacting = parse_claim({"mechanism": FEW, "gate": {"smallest_effect": 0.02}})
     with pytest.raises(TooFewError, match="1,000 queries"):
-        plan_for_budget(exacting, 1000, 0)
+        planned_labels(exacting, PlanRequest(1000))
 
 
 @pytest.mark.slow("over half a second")
@@ -63,11 +64,11 @@ def test_the_least_number_is_the_same_whatever_was_asked() -> None:
     told = set()
     for queries in (20, 600):
         with pytest.raises(TooFewError) as refused:
-            plan_for_budget(SMALL, queries, 0)
+            planned_labels(SMALL, PlanRequest(queries))
         told.add(str(refused.value).split("about ")[1].split(" ")[0])
     (least,) = (int(number.replace(",", "")) for number in told)
     for queries in (least, least + 150):
-        assert plan_for_budget(SMALL, queries, 0).queries <= queries
+        assert planned_labels(SMALL, PlanRequest(queries)).queries <= queries
 
 
 class Slow(InProcessTarget):

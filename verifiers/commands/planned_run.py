@@ -6,7 +6,7 @@ Time is told from the pace of a target, per call and per label.
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import Any
 
@@ -25,6 +25,7 @@ from ..findings.excluded import (
 )
 from ..run.earned import not_earned
 from ..run.precision import TooFewError
+from ..run.request import PlanRequest
 from ..run.selection import Selection
 from ..run.session import Planned
 from ..targets import Target
@@ -201,8 +202,10 @@ def planned_run(
         probe, largest = kind.probe(claim)
         pace = pace_of(target, probe, largest, claim.gate.concurrency)
 
+    asked = PlanRequest(None, _SEED, (), chosen, all_served)
+
     def made(most: int | None) -> tuple[Planned, float | None]:
-        found: Planned = kind.planned(claim, most, _SEED, (), chosen, serves_all=all_served)
+        found: Planned = kind.planned(claim, replace(asked, queries=most))
         return found, None if pace is None else pace.seconds(found.calls, found.queries)
 
     found, taken = made(queries)

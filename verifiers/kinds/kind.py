@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from ..claims.claim import Claim
 from ..findings.opening import EarlierReportError
 from ..run.registry import Registry
-from ..run.request import RunRequest
+from ..run.request import PlanRequest, RunRequest
 from ..run.selection import Selection
 from ..run.session import Planned, Session
 from ..run.state import RunState
@@ -41,21 +41,8 @@ class ReleaseKind(ABC):
     demos: ClassVar[Mapping[str, str]] = {}
 
     @abstractmethod
-    def planned(
-        self,
-        claim: Any,
-        queries: int | None,
-        seed: int,
-        own: tuple[tuple[int, ...], ...],
-        chosen: Selection,
-        *,
-        serves_all: bool = True,
-    ) -> Planned:
-        """A plan for so many queries, None for the claim's own precision.
-
-        own: inputs of the user's; serves_all: whether the target answers all that a plan may ask.
-        Raises TooFewError where no pass fits.
-        """
+    def planned(self, claim: Any, asked: PlanRequest) -> Planned:
+        """What a run asks. Raises TooFewError where no pass fits so few queries."""
 
     @abstractmethod
     def session(self, state: RunState, request: RunRequest) -> Session:

@@ -1,6 +1,6 @@
 """What a run was asked for, beside its claim."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from ..inputs.input_error import OptionsError
@@ -8,6 +8,22 @@ from .selection import Selection
 
 AfterFailure = Literal["diagnose", "keep-going", "stop"]
 """What a run does once it is refuted: asks on for a diagnosis, finishes all checks too, or ends."""
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """What a plan is made for, beside its claim.
+
+    queries: that there are, None for the claim's own precision; seed: of the inputs; own: inputs of
+    the user's, as well; chosen: the checks of the run; serves_all: whether the target answers all
+    that a plan may ask.
+    """
+
+    queries: int | None = None
+    seed: int = 0
+    own: tuple[tuple[int, ...], ...] = ()
+    chosen: Selection = field(default_factory=Selection)
+    serves_all: bool = True
 
 
 @dataclass(frozen=True)

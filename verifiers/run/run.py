@@ -5,6 +5,7 @@ The same for every kind of release: a kind has a `Session`, which asks the targe
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...reference.clock import run_clock, untimed
@@ -20,7 +21,7 @@ from .events import Concluded, Listener, Progress
 from .noise_there import on_the_noise_there
 from .outcome import RunOutcome
 from .phase import Phase
-from .request import AfterFailure, RunRequest, checked_choice
+from .request import AfterFailure, PlanRequest, RunRequest, checked_choice
 from .results import results
 from .selection import Selection
 from .session import Planned, Session
@@ -69,10 +70,11 @@ def verify(
         listener(Progress(0, 0, f"planning for {queries:,} queries"))
 
     def plan_for(most: int | None) -> Planned:
-        found: Planned = kind.planned(stated, most, seed, inputs, chosen)
+        found: Planned = kind.planned(stated, replace(asked, queries=most))
         return found
 
-    stated, planned = claim, kind.planned(claim, queries, seed, inputs, chosen)
+    asked = PlanRequest(queries, seed, inputs, chosen)
+    stated, planned = claim, kind.planned(claim, asked)
     claim = planned.claim
     if claim.gate.largest_call is not None:
         gate = claim.gate

@@ -3,8 +3,7 @@
 from typing import Any, NoReturn
 
 from ....reference.generators import secure_generator
-from ...run.request import RunRequest
-from ...run.selection import Selection
+from ...run.request import PlanRequest, RunRequest
 from ...run.session import Planned, Session
 from ...run.state import RunState
 from ...targets import InProcessTarget
@@ -22,19 +21,10 @@ class BatchesKind(ReleaseKind):
     passed = "nothing that was seen contradicts the claimed sampling"
     not_chosen = "a sampler takes no inputs"
 
-    def planned(
-        self,
-        claim: BatchesClaim,
-        queries: int | None,
-        seed: int,
-        own: tuple[tuple[int, ...], ...],
-        chosen: Selection,
-        *,
-        serves_all: bool = True,
-    ) -> Planned:
+    def planned(self, claim: BatchesClaim, asked: PlanRequest) -> Planned:
         from .session import planned_batches
 
-        return planned_batches(claim, queries)
+        return planned_batches(claim, asked.queries)
 
     def session(self, state: RunState, request: RunRequest) -> Session:
         from .session import BatchSession

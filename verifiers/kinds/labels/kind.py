@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ...run.request import RunRequest
-from ...run.selection import Selection
+from ...run.request import PlanRequest, RunRequest
 from ...run.session import Planned, Session
 from ...run.state import RunState
 from ...targets import InProcessTarget, Target
@@ -22,19 +21,10 @@ class LabelsKind(ReleaseKind):
     mechanisms, checks = OF_LABELS, CHECKS
     claim_model = LabelsClaim
 
-    def planned(
-        self,
-        claim: LabelsClaim,
-        queries: int | None,
-        seed: int,
-        own: tuple[tuple[int, ...], ...],
-        chosen: Selection,
-        *,
-        serves_all: bool = True,
-    ) -> Planned:
+    def planned(self, claim: LabelsClaim, asked: PlanRequest) -> Planned:
         from .planned import planned_labels
 
-        return planned_labels(claim, queries, seed, own, chosen, serves_all=serves_all)
+        return planned_labels(claim, asked)
 
     def inputs_asked(self, claim: LabelsClaim, seed: int) -> Sequence[Any]:
         """Histograms of all teachers, without those that only show a violation."""

@@ -17,8 +17,8 @@ from ...run.precision import (
     is_default,
     sharpest_within,
 )
+from ...run.request import PlanRequest
 from ...run.selection import Selection
-from ...run.session import Planned
 from .checks import Order, cached_answers, input_contract
 from .checks.base import TOO_FEW, LabelsSetting, all_checks, labels_checks, streams_asked
 from .claim import LabelsClaim
@@ -48,28 +48,23 @@ _WITHOUT = "; symmetries, monotonicity and order are left out"
 
 @dataclass(frozen=True)
 class PlannedLabels:
-    """Seed, own, other_totals: as for `make_plan`; chosen: the checks of the run.
-
-    stated: the claim, before it was fitted to the queries that there are.
-    """
+    """Stated: the claim, before it was fitted to the queries that there are."""
 
     claim: LabelsClaim
     extent: Extent
     coarser: Note | None
-    seed: int
-    own: tuple[tuple[int, ...], ...]
-    chosen: Selection
-    other_totals: bool
+    asked: PlanRequest
     stated: LabelsClaim
 
     @cached_property
     def plan(self) -> Plan:
         """The plan."""
-        return make_plan(self.claim, self.seed, self.other_totals, self.own, self.extent)
+        of = self.asked
+        return make_plan(self.claim, of.seed, of.serves_all, of.own, self.extent)
 
     @cached_property
     def queries(self) -> int:
-        return queries_of(self.plan, self.chosen)
+        return queries_of(self.plan, self.asked.chosen)
 
     @property
     def calls(self) -> int:
@@ -80,16 +75,15 @@ class PlannedLabels:
 
     @cached_property
     def lacking(self) -> Mapping[str, Note]:
-        brings_in = BringsIn(self.stated, self.seed, self.own)
-        return {**brings_in.told(CHECKS.lacking(self.claim, self.plan)), **self.chosen.left_out}
+        lacking = CHECKS.lacking(self.claim, self.plan)
+        brings_in = BringsIn(self.stated, self.asked.seed, self.asked.own)
+        return {**brings_in.told(lacking), **self.asked.chosen.left_out}
 
     @property
     def excluded(self) -> Mapping[str, tuple[Excluded, ...]]:
-        setting = LabelsSetting(self.claim, self.seed, self.plan)
+        setting, chosen = LabelsSetting(self.claim, self.asked.seed, self.plan), self.asked.chosen
         there = labels_checks(self.claim, self.plan)
-        return {
-            check.id: check.make(setting).foreseen for check in there if self.chosen.keeps(check.id)
-        }
+        return {check.id: check.make(setting).foreseen for check in there if chosen.keeps(check.id)}
 
     @property
     def looked_at(self) -> Mapping[str, int]:
@@ -97,22 +91,6 @@ class PlannedLabels:
         for check in all_checks():
             found[check.id] = max(check.looks_at(self.plan), found.get(check.id, 0))
         return found
-
-
-def planned_labels(
-    claim: LabelsClaim,
-    queries: int | None,
-    seed: int,
-    own: tuple[tuple[int, ...], ...],
-    chosen: Selection,
-    *,
-    serves_all: bool = True,
-) -> Planned:
-    """See `ReleaseKind.planned`. Raises TooFewError where no pass fits so few queries."""
-    if queries is None:
-        extent = extent_of(claim, seed, own, FULL, other_totals=serves_all)
-        return PlannedLabels(claim, extent, None, seed, own, chosen, serves_all, claim)
-    return plan_for_budget(claim, queries, seed, own, chosen, other_totals=serves_all)
 
 
 def extent_of(
@@ -143,27 +121,23 @@ def extent_of(
     return next((one for one in narrower if needed(one) <= most), extent)
 
 
-def plan_for_budget(
-    claim: LabelsClaim,
-    queries: int,
-    seed: int,
-    own: tuple[tuple[int, ...], ...] = (),
-    chosen: Selection = _ALL,
-    *,
-    other_totals: bool = True,
-) -> PlannedLabels:
-    """The claim with the smallest effect and tolerance whose pass takes at most `queries`.
+def planned_labels(claim: LabelsClaim, asked: PlanRequest) -> PlannedLabels:
+    """The plan of a claim, or the smallest effect and tolerance whose pass the queries allow.
 
     Values that the claim states are kept; only defaults change. Few queries reduce the breadth, and
     very few leave out symmetries. Raises TooFewError, with the least number of queries, which does
     not depend on `queries`.
     """
+    queries = asked.queries
+    if queries is None:
+        extent = extent_of(claim, asked.seed, asked.own, FULL, other_totals=asked.serves_all)
+        return PlannedLabels(claim, extent, None, asked, claim)
 
     def at(effect: float, extent: Extent) -> PlannedLabels:
         made = claim.with_gate(gate_for(claim.gate, queries, effect))
         as_usual = is_default(made.gate) and extent == FULL
         warned = None if as_usual else coarser(made.gate, "" if extent.symmetries else _WITHOUT)
-        return PlannedLabels(made, extent, warned, seed, own, chosen, other_totals, claim)
+        return PlannedLabels(made, extent, warned, asked, claim)
 
     least, share = claim.gate.smallest_effect, min(1.0, queries / _FULL_FROM)
     tried = (

@@ -2,7 +2,7 @@
 
 from typing import Any, NoReturn
 
-from ...run.request import RunRequest
+from ...run.request import PlanRequest, RunRequest
 from ...run.selection import Selection
 from ...run.session import Planned, Session
 from ...run.state import RunState
@@ -23,19 +23,10 @@ class AnyKind(ReleaseKind):
     passed = "nothing that was seen contradicts the claimed guarantee"
     not_chosen = "pairs of inputs stand in the claim"
 
-    def planned(
-        self,
-        claim: AnyClaim,
-        queries: int | None,
-        seed: int,
-        own: tuple[tuple[int, ...], ...],
-        chosen: Selection,
-        *,
-        serves_all: bool = True,
-    ) -> Planned:
+    def planned(self, claim: AnyClaim, asked: PlanRequest) -> Planned:
         from .session import planned_draws
 
-        return planned_draws(claim, queries)
+        return planned_draws(claim, asked.queries)
 
     def session(self, state: RunState, request: RunRequest) -> Session:
         from .session import AnySession

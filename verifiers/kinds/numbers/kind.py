@@ -10,7 +10,7 @@ from ....reference.numbers import Releases, sample
 from ...claims.claim import Claim
 from ...inputs.input_error import InputError
 from ...optional_packages import lacking
-from ...run.request import RunRequest
+from ...run.request import PlanRequest, RunRequest
 from ...run.selection import Selection
 from ...run.session import Planned, Session
 from ...run.state import RunState
@@ -54,22 +54,10 @@ class NumbersKind(ReleaseKind):
     def inputs_asked(self, claim: Any, seed: int) -> Sequence[Any]:
         return [asked.values for asked in self.inputs(claim, seed).inputs]
 
-    def planned(
-        self,
-        claim: Any,
-        queries: int | None,
-        seed: int,
-        own: tuple[tuple[int, ...], ...],
-        chosen: Selection,
-        *,
-        serves_all: bool = True,
-    ) -> Planned:
-        """All is served."""
-        from .planned import PlannedNumbers, plan_for_budget
+    def planned(self, claim: Any, asked: PlanRequest) -> Planned:
+        from .planned import planned_numbers
 
-        if queries is None:
-            return PlannedNumbers(claim, seed, chosen)
-        return plan_for_budget(claim, queries, seed, chosen)
+        return planned_numbers(claim, asked)
 
     def session(self, state: RunState, request: RunRequest) -> Session:
         from .recorder import ShapesRecorder

@@ -23,6 +23,7 @@ from ...run.precision import (
     is_default,
     sharpest_within,
 )
+from ...run.request import PlanRequest
 from ...run.selection import ALWAYS, Selection
 from .checks.base import ForeseenCheck, NumberCheck, tell_least
 from .checks.fresh_noise import FreshNoise
@@ -180,18 +181,19 @@ class PlannedNumbers(PlannedReleases):
         raise AssertionError("calls never end")
 
 
-def plan_for_budget(
-    claim: NumbersClaim, queries: int, seed: int, chosen: Selection | None = None
-) -> PlannedNumbers:
-    """The claim with the smallest effect and tolerance whose pass takes at most `queries`.
+def planned_numbers(claim: NumbersClaim, asked: PlanRequest) -> PlannedNumbers:
+    """The plan of a claim, or the smallest effect and tolerance whose pass the queries allow.
 
     An effect or tolerance that the claim states is kept. At most half of the queries go to checks
     that ask for releases of their own. Raises TooFewError.
     """
+    queries = asked.queries
+    if queries is None:
+        return PlannedNumbers(claim, asked.seed, asked.chosen)
 
     def at(effect: float, share: float) -> PlannedNumbers:
         fitting = _at_effect(claim, queries, effect)
-        return PlannedNumbers(fitting, seed, chosen or Selection(), share, fitted=True)
+        return PlannedNumbers(fitting, asked.seed, asked.chosen, share, fitted=True)
 
     least = claim.gate.smallest_effect
     full = at(least, 1.0)

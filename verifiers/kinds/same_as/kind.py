@@ -2,7 +2,7 @@
 
 from typing import Any, NoReturn
 
-from ...run.request import RunRequest
+from ...run.request import PlanRequest, RunRequest
 from ...run.selection import Selection
 from ...run.session import Planned, Session
 from ...run.state import RunState
@@ -23,19 +23,10 @@ class SameAsKind(ReleaseKind):
     passed = "nothing that was seen tells it from its reference"
     not_chosen = "inputs stand in the claim"
 
-    def planned(
-        self,
-        claim: SameAsClaim,
-        queries: int | None,
-        seed: int,
-        own: tuple[tuple[int, ...], ...],
-        chosen: Selection,
-        *,
-        serves_all: bool = True,
-    ) -> Planned:
+    def planned(self, claim: SameAsClaim, asked: PlanRequest) -> Planned:
         from .planned import planned_units
 
-        return planned_units(claim, queries, seed)
+        return planned_units(claim, asked.queries, asked.seed)
 
     def session(self, state: RunState, request: RunRequest) -> Session:
         from .session import SameAsSession

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from ...run.request import RunRequest
+from ...run.request import PlanRequest, RunRequest
 from ...run.selection import Selection
 from ...run.session import Planned, Session
 from ...run.state import RunState
@@ -63,20 +63,10 @@ class TablesKind(NumbersKind):
         inputs = self.inputs(claim, seed).inputs
         return [asked.values for asked in inputs if asked.role != TableRole.LARGE]
 
-    def planned(
-        self,
-        claim: Any,
-        queries: int | None,
-        seed: int,
-        own: tuple[tuple[int, ...], ...],
-        chosen: Selection,
-        *,
-        serves_all: bool = True,
-    ) -> Planned:
-        """All is served."""
+    def planned(self, claim: Any, asked: PlanRequest) -> Planned:
         from .planned import planned_table
 
-        return planned_table(claim, queries, seed, chosen)
+        return planned_table(claim, asked)
 
     def session(self, state: RunState, request: RunRequest) -> Session:
         from ..numbers.recorder import Recorder

@@ -15,7 +15,8 @@ from ...run.precision import (
     dearer,
     gate_for,
 )
-from ...run.selection import ALWAYS, Selection
+from ...run.request import PlanRequest
+from ...run.selection import ALWAYS
 from ..numbers.checks.input_contract import InputContract
 from ..numbers.planned import PlannedReleases
 from ..numbers.restarting import releases_of_restarts
@@ -158,13 +159,9 @@ class PlannedTable(PlannedReleases):
         return releases_of_restarts(self.claim, self.plan)  # type: ignore[arg-type]
 
 
-def planned_table(
-    claim: TablesClaim,
-    queries: int | None,
-    seed: int,
-    chosen: Selection,
-) -> PlannedTable:
+def planned_table(claim: TablesClaim, asked: PlanRequest) -> PlannedTable:
     """A plan of tables. Raises TooFewError where no pass fits."""
+    queries, seed, chosen = asked.queries, asked.seed, asked.chosen
     if queries is None:
         return PlannedTable(claim, seed, chosen)
 
