@@ -18,8 +18,11 @@ from dpassay.verifiers.findings.finding import Finding
 from dpassay.verifiers.findings.report import Report
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.ledger.chain import LedgerError, SealedLines
+from dpassay.verifiers.ledger.comparison import compared
 from dpassay.verifiers.ledger.ledger import CarriedEvidence, EvidenceLedger, open_ledger
+from dpassay.verifiers.ledger.standing import KeptLedger
 from dpassay.verifiers.ledger.strands import WholeEvidence
+from dpassay.verifiers.reporting.terminal import ledger_lines
 from dpassay.verifiers.run.precision import TooFewError
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
@@ -258,7 +261,7 @@ NUMBERS = parse_claim(
 )
 
 
-def verified(path: Path, seed: int, scale: float, build: str = "a") -> Report:
+def verified(path: Path, seed: int, scale: float, build: str = "a", **how: Any) -> Report:
     """A run on a noisy histogram whose noise has `scale` times the claimed scale."""
     rng = np.random.default_rng(seed)
 
@@ -268,7 +271,32 @@ def verified(path: Path, seed: int, scale: float, build: str = "a") -> Report:
     chosen = select(["noise-scale"], of=NUMBERS.kind.checks.ids)
     with open_ledger(str(path), NUMBERS, build, never) as ledger:
         target = InProcessTarget(release, release=NUMBERS.release)
-        return verify(target, NUMBERS, seed=seed, selection=chosen, ledger=ledger)
+        return verify(target, NUMBERS, seed=seed, selection=chosen, ledger=ledger, **how)
+
+
+def test_a_run_of_a_refuted_build_asks_no_more_than_the_contract(tmp_path: Path) -> None:
+    """However sound it is by now. Catches a run that asks all, and evidence without a number.
+
+    Another build begins anew, and so is asked; so is this one where the user wants it to go on.
+    """
+    path = tmp_path / "l.jsonl"
+    assert verified(path, 1, 0.25).verdict == "fail"
+    again, on = verified(path, 2, 1.0), verified(path, 3, 1.0, after_failure="keep-going")
+    other = verified(path, 4, 1.0, build="b")
+    assert [report.verdict for report in (again, on, other)] == ["fail", "fail", "pass"]
+    contract, result = again.checks[0], next(one for one in again.checks if one.verdict == "fail")
+    assert again.queries == contract.queries < min(on.queries, other.queries)
+    assert (result.code, result.log10_e_value, result.queries) == ("scale-too-small", None, 0)
+    assert "since run 1 of the ledger" in result.message
+    assert again.ledger is not None
+    assert [one.since for one in again.ledger.checks] == [1]
+    assert ledger_lines(again.ledger)[1] == "noise-scale: this build stands refuted since run 1"
+    kept = KeptLedger.read(path)
+    assert [one.since for run in kept.runs for one in run.checks] == [None, 1, 1, None]
+    assert kept.runs[1].refuted == {"noise-scale": "scale-too-small"}
+    text = compared(path, None).as_text()
+    assert text.count("stands") == 2
+    assert "inf" not in text
 
 
 @pytest.mark.parametrize("claim", [NUMBERS, CLAIM], ids=["numbers", "labels"])

@@ -5,18 +5,18 @@ import math
 NEAREST = "the nearest of the laws compared"
 """What a cause is that is a point of a list of laws."""
 
-_BEYOND = 100_000.0  # decimal log from which an e-value counts as unbounded
+_MOST = 100_000.0  # decimal log from which an e-value is not told any closer
 _MOST_LIKELIER = 30.0  # decimal log beyond which a ratio of likelihoods is not told
 
 
 def power_of_ten(log10: float) -> str:
-    """An e-value by its decimal log, such as `10^7.2`, or `beyond all bounds`."""
-    return "beyond all bounds" if log10 >= _BEYOND else f"10^{round(log10, 1) + 0.0:.1f}"
+    """An e-value by its decimal log, such as `10^7.2`; one that is infinite as all that large."""
+    return f"more than 10^{_MOST:.0f}" if log10 >= _MOST else f"10^{round(log10, 1) + 0.0:.1f}"
 
 
 def an_e_value(log10: float) -> str:
     """An e-value as the end of a sentence, such as `an e-value of 10^7.2`."""
-    return f"an e-value {'' if log10 >= _BEYOND else 'of '}{power_of_ten(log10)}"
+    return f"an e-value of {power_of_ten(log10)}"
 
 
 def times_likelier(log10: float) -> str:

@@ -279,7 +279,7 @@ class CheckFigures(Document):
 
     evidence: tuple[tuple[Count, float], ...] | None = _if_any(
         "How the evidence grew, oldest first: what the check had seen, and log10 of the e-value, "
-        "1e308 where it is beyond all bounds.",
+        "1e308 where it is infinite.",
         min_length=1,
     )
     confidence: float | None = _if_any(
@@ -311,10 +311,11 @@ class LedgerOfCheck(Document):
     )
     log10_of_run: float = Field(description="Evidence of this run alone, as it ended.")
     log10_e_value: float = Field(
-        description="Evidence of all of them, as this run ended; 1e308 where it has refuted the "
-        "claim of this build before."
+        description="Evidence of all of them, as this run ended; 1e308 where the claim of this "
+        "build was refuted before."
     )
     threshold_log10: float = Field(gt=0.0, description="Evidence of all of them that refutes.")
+    since: int | None = _if_any("The run before that has refuted the claim of this build.", ge=1)
 
 
 class LedgerScale(Document):

@@ -97,7 +97,7 @@ class CheckResult(Document):
     log10_e_value: float | None = Field(
         default=None,
         description="Evidence against the claim, the highest of any look where the check failed, "
-        "1e308 where it is beyond all bounds; null where a check gathers none.",
+        "1e308 where it is infinite; null where a check gathers none, or a build stands refuted.",
     )
     threshold_log10: Annotated[float, Field(gt=0.0)] | None = Field(
         default=None,

@@ -127,7 +127,9 @@ class LedgerHistory:
             whole, logs = self.wholes[name][look["whole"] - 1], _from_json(look["logs"])
             stands, run.wholes[name] = whole.failed, whole
             value = math.inf if stands else whole.log_value_with(run.build, logs)
-            whole.add(run.build, logs)
+            since = stands[0] if stands else None
+            if look["queries"]:
+                whole.add(run.build, logs)
             if "failed" in look:
                 code, message = look["failed"]
                 stands = whole.failed = run.number, run.build, Finding(message, code=code)
@@ -140,6 +142,7 @@ class LedgerHistory:
                     log10_of_run=decimal_log(log_mixture_of(logs, whole.log_weights)),
                     log10_e_value=decimal_log(value),
                     threshold_log10=decimal_log(whole.log_threshold + whole.log_price),
+                    since=since,
                 )
             )
 

@@ -67,8 +67,9 @@ class CarriedEvidence:
         if whole.failed is not None:
             run, build, stands = whole.failed
             words = (
-                f"run {run} of the ledger has refuted the claim of this build ({build}), whatever "
-                "this run shows; a mended one takes another --build"
+                f"this build ({build}) stands refuted since run {run} of the ledger, and no more "
+                "is asked of it but with --keep-going; once mended it takes another --build. Run "
+                f"{run} found"
             )
             found = replace(stands, message=f"{words}: {stands.message}")
         else:
@@ -78,6 +79,11 @@ class CarriedEvidence:
                 found = replace(found, message=f"{found.message} ({words})")
         self.failed = found
         return found
+
+    @property
+    def since(self) -> int | None:
+        """The run before that has refuted the claim of this build, which stands; None of others."""
+        return self.whole.failed[0] if self.whole is not None and self.whole.failed else None
 
     @property
     def _seen(self) -> tuple[KeptWhole, Parts]:
@@ -102,10 +108,11 @@ class CarriedEvidence:
         whole, parts = self._seen
         return LedgerOfCheck(
             id=self.check,
-            runs=whole.all_runs.runs + 1,
+            runs=whole.all_runs.runs + bool(self.queries),
             log10_of_run=decimal_log(parts.log_e_value),
             log10_e_value=decimal_log(self.log_value),
             threshold_log10=decimal_log(self.needed),
+            since=self.since,
         )
 
     @property
@@ -114,8 +121,9 @@ class CarriedEvidence:
         whole, parts = self._seen
         if parts.factors is None:
             return None
-        before = whole.of_build.get(self._ledger.build, ())
-        return scale_left(parts.factors, [*before, parts.logs], self.log_threshold)
+        before = whole.of_build.get(self._ledger.build, [])
+        own = [parts.logs] if self.queries else []
+        return scale_left(parts.factors, before + own, self.log_threshold)
 
 
 class EvidenceLedger:
@@ -202,7 +210,7 @@ class EvidenceLedger:
     def end(self, queries: int, verdict: str) -> LedgerRun:
         """Writes how the checks stand at the end of the run, and returns what a report says."""
         self._write("end", queries, verdict=verdict)
-        seen = [one for one in self._checks.values() if one.queries]
+        seen = [one for one in self._checks.values() if one.queries or one.since]
         scales = [one.scale for one in seen if one.scale is not None]
         builds = {entry["build"]: None for entry in self.chain.entries if entry["entry"] == "begin"}
         return LedgerRun(
@@ -217,7 +225,8 @@ class EvidenceLedger:
         )
 
     def _write(self, entry: str, queries: int, **more: str) -> None:
-        seen = {name: one.public for name, one in self._checks.items() if one.queries}
+        told = {name: one for name, one in self._checks.items() if one.queries or one.since}
+        seen = {name: one.public for name, one in told.items()}
         line = {"entry": entry, "run": self.run, "queries": queries, **more, "checks": seen}
         self.chain.append(line)
 

@@ -9,7 +9,6 @@ from .standing import ComparedLedger, KeptLedger, RunInLedger
 _SHOWN = 3  # checks whose evidence is nearest to what refutes
 _MOST_RUNS = 30
 _LONGEST = 20  # of a build
-_FINITE = 1e300  # beyond it the claim was refuted by an earlier run
 
 
 def lines_of_compared(found: ComparedLedger) -> Iterator[str]:
@@ -60,13 +59,11 @@ def nearest_checks(ledger: KeptLedger) -> list[str]:
 
 
 def _row(run: RunInLedger, shown: Sequence[str], *, in_ci: bool) -> list[str]:
-    evidence = {one.id: one.log10_e_value for one in run.checks}
-    cells = [power_of_ten(evidence[name]) if name in evidence else "-" for name in shown]
-    stands = [
-        "stands" if name in run.refuted and evidence.get(name, 0.0) > _FINITE else cell
-        for name, cell in zip(shown, cells, strict=True)
-    ]
+    evidence = {
+        one.id: "stands" if one.since else power_of_ten(one.log10_e_value) for one in run.checks
+    }
+    cells = [evidence.get(name, "-") for name in shown]
     ci = [run.ci or "-"] if in_ci else []
     verdict = "did not end" if run.verdict is None else run.verdict.value
     began = f"{run.began:%Y-%m-%d %H:%M}"
-    return [f"{run.run}", began, *ci, run.build[:_LONGEST], verdict, f"{run.queries:,}", *stands]
+    return [f"{run.run}", began, *ci, run.build[:_LONGEST], verdict, f"{run.queries:,}", *cells]

@@ -34,6 +34,8 @@ def ledger_lines(ledger: LedgerRun) -> list[str]:
 
 
 def _of_check(one: LedgerOfCheck) -> str:
+    if one.since:
+        return f"{one.id}: this build stands refuted since run {one.since}"
     return (
         f"{one.id}: e-value {power_of_ten(one.log10_e_value)} of "
         f"{counted(one.runs, 'run', 'runs')}, {power_of_ten(one.log10_of_run)} of this one; "

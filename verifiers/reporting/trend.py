@@ -8,7 +8,7 @@ from .charts import ACROSS, TOP, UPWARDS, Axis, line_through
 from .page import page_environment
 
 _LETTERS = 7.5  # width of a letter of a build's name, in drawing units
-_FINITE, _MOST = 1e300, 2.0
+_MOST = 2.0
 _FEWEST = 6  # runs on the axis, so that its steps are whole
 _ROOM = 30.0  # above the axes, for the names of builds
 
@@ -56,7 +56,7 @@ def trend_svg(ledger: KeptLedger) -> str:
 def _share(one: LedgerOfCheck) -> float:
     """Evidence over what refutes, 2 at most; 1 where an earlier run has refuted the claim."""
     share = one.log10_e_value / one.threshold_log10
-    return 1.0 if one.log10_e_value > _FINITE else min(share, _MOST)
+    return 1.0 if one.since else min(share, _MOST)
 
 
 def _newest(lines: dict[str, list[tuple[int, float]]]) -> list[str]:

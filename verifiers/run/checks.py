@@ -226,6 +226,11 @@ class EvidenceCheck(Check):
             self.peak = Peak(value, self.queries, self._finding())
         return self.peak is not None
 
+    @property
+    def stands(self) -> bool:
+        """Whether a run before, in the ledger, has refuted the claim of this build."""
+        return self.carried is not None and self.carried.since is not None
+
     def _finding(self) -> Finding:
         if self.carried is None:
             return self.fail_finding()

@@ -98,7 +98,7 @@ def _result(
         verdict,
         finding,
         queries,
-        log10_e_value=decimal_log(evidence),
+        log10_e_value=None if check.stands else decimal_log(evidence),
         threshold_log10=decimal_log(check.needed),
         cut_short=verdict is Verdict.INCONCLUSIVE and cut is not None,
     )

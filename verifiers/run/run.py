@@ -17,7 +17,7 @@ from ..ledger.ledger import EvidenceLedger
 from ..targets import PacedTarget, Target
 from .cause import named
 from .earned import PlanFor, earned, unseen
-from .events import Concluded, Listener, Progress
+from .events import Concluded, Listener, Progress, ReleasesSeen
 from .noise_there import on_the_noise_there
 from .outcome import RunOutcome
 from .phase import Phase
@@ -126,8 +126,8 @@ class _Run:
             for refusal in self.session.refusals:
                 self.state.outcome.warn(refusal)
             self.session.prepare()
-            self._carry()
-            self._verify()
+            if not self._stands():
+                self._verify()
         if not self.state.outcome.interrupted:
             with self.state.kept_to_here():
                 self._conclude(Phase.CLAIM, "judging the claim")
@@ -137,13 +137,21 @@ class _Run:
         with untimed():
             return self._reported(name)
 
-    def _carry(self) -> None:
-        """Gives the checks that gather evidence what earlier runs of the ledger have brought."""
-        ledger = self.state.ledger
+    def _stands(self) -> bool:
+        """Gives the checks that gather evidence what earlier runs of the ledger have brought.
+
+        Whether one of these has refuted this build, so that nothing more is asked.
+        """
+        ledger, checks = self.state.ledger, [one for one in self.session.checks if one.adds_up]
         if ledger is None:
-            return
-        for check in (one for one in self.session.checks if one.adds_up):
+            return False
+        for check in checks:
             check.carried = ledger.carried(check.id, check.share, check.log_threshold)
+            check.carried.look(check.parts, check.queries)
+        if self.request.keeps_going or not any(check.stands for check in checks):
+            return False
+        self.state.publish(ReleasesSeen(self.state.queries, checks))
+        return True
 
     def _verify(self) -> None:
         """All that the target is asked for once there is a plan."""
