@@ -68,6 +68,9 @@ def test_a_failure_stands_for_its_build_and_no_other(folder: Path) -> None:
     first, again = verified("--max-queries", "3000"), verified("--max-queries", "3000")
     assert [report["verdict"] for report in (first, again)] == ["fail", "fail"]
     assert again["queries"] < 100 < first["queries"]
+    for report in (first, again):  # the runs before are part of the verdict
+        (told,) = {one["reproduce"] for one in report["checks"] if one["verdict"] == "fail"}
+        assert "--ledger l.jsonl --seed" in told
     (folder / "target.py").write_text(TARGET.format(scale=10.0))
     mended = verified("--max-queries", "500")
     assert mended["verdict"] == "inconclusive"
@@ -76,6 +79,8 @@ def test_a_failure_stands_for_its_build_and_no_other(folder: Path) -> None:
     assert (runs, builds) == ([1, 2, 3], [1, 1, 2])
     named = verified("--max-queries", "500", "--build", "1.4.2")
     assert named["ledger"]["build"] == "1.4.2"
+    (told,) = {one["reproduce"] for one in named["checks"] if one["verdict"] == "inconclusive"}
+    assert "--ledger l.jsonl --build 1.4.2 --seed" in told
     lines = [json.loads(line) for line in (folder / "l.jsonl").read_text().splitlines()]
     assert [line["verdict"] for line in lines if line["entry"] == "end"] == [
         *("fail", "fail"),

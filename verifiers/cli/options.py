@@ -136,6 +136,8 @@ _OPTIONS = {
     "skipped": "--skip",
     "typed": "--histogram",
     "file": "--histograms",
+    "ledger": "--ledger",
+    "build": "--build",
 }
 """Options by the parameters of `dpassay verify` that have their values."""
 
