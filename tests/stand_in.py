@@ -58,6 +58,7 @@ class Gate:
         self.special, self.interrupted = special or {}, interrupted
         self.runs: list[tuple[int | None, str | None]] = []
         self.asked: list[tuple[int | None, float | None]] = []
+        self.builds: list[str] = []
 
     def __call__(
         self,
@@ -67,8 +68,10 @@ class Gate:
         seed: int | None = None,
         reproduce: Any = None,
         queries: int | None = None,
+        ledger: Any = None,
         **_: Any,
     ) -> Report:
+        self.builds += [ledger.build] if ledger else []
         self.asked.append((queries, claim.gate.run_timeout))
         self.runs.append((seed, reproduce))
         checks = [

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 _WARNING = "dpassay-warning"
 _ENDS = ("fail", "error")  # verdicts that may end a run before the other checks are done
-_OPTIONS = ("target", "log", "seed", "queries", "max_seconds")  # beside --dpassay-claim
+_OPTIONS = ("target", "log", "seed", "queries", "max_seconds", "ledger", "build")
+"""Beside --dpassay-claim."""
+
 _FOLDER = "dpassay_folder"  # key of what the controller of xdist tells its workers
 
 
@@ -57,6 +59,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--dpassay-max-seconds", metavar="S", type=float, help="for the run, not run_timeout"
     )
+    group.addoption("--dpassay-ledger", metavar="FILE", help="adds to the evidence of earlier runs")
+    group.addoption("--dpassay-build", metavar="ID", help="of the target, for --dpassay-ledger")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -99,6 +103,8 @@ class _Session:
         seed: str | None,
         queries: int | None,
         max_seconds: float | None,
+        ledger: str | None,
+        build: str | None,
     ) -> None:
         from .claims.claim import ClaimError
         from .inputs.input_error import lines_of
@@ -109,6 +115,8 @@ class _Session:
 
         if seed is not None and not (seed.isascii() and seed.isdecimal() and len(seed) < 19):
             raise pytest.UsageError(f"--dpassay-seed {seed!r}: expected a whole number from 0")
+        if build is not None and ledger is None:
+            raise pytest.UsageError(f"--dpassay-build {build} needs --dpassay-ledger FILE")
         try:
             claim = read_claim(claim_file)
         except ClaimError as error:
@@ -116,7 +124,8 @@ class _Session:
         try:
             if log is not None:
                 check_one_of(target, log)
-                if (queries, max_seconds) != (None, None) or not Path(log).is_file():
+                given = (queries, max_seconds, ledger)
+                if given != (None, None, None) or not Path(log).is_file():
                     raise ValueError(
                         f"log = {log}: expected a file, and no option but claim and seed"
                     )
@@ -134,6 +143,8 @@ class _Session:
             None if shared is None else Path(shared),
             queries,
             log,
+            ledger,
+            build,
         )
         self.warnings: dict[str, None] = {}
         what = log or (REFERENCE if target is None else shown_spec(target))

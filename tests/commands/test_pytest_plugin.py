@@ -193,6 +193,18 @@ def test_queries_and_seconds_reach_the_run(project, gate) -> None:
     assert gate.runs == [(None, "dpassay verify --claim claim.toml --queries 900")]
 
 
+def test_a_ledger_and_its_build_reach_the_run(project, gate) -> None:
+    """And the command that repeats it: the evidence of the runs before is part of the verdict."""
+    assay(project, "--dpassay-ledger", "l.jsonl", "--dpassay-build", "2")
+    assert gate.builds == ["2"]
+    assert gate.runs == [(None, "dpassay verify --claim claim.toml --ledger l.jsonl --build 2")]
+    (project.path / "l.jsonl").write_text("no ledger\n")
+    found = assay(project, "--dpassay-ledger", "l.jsonl", "-k", "noise-scale")
+    found.assert_outcomes(failed=1, deselected=len(SHARES))
+    assert "l.jsonl" in found.stdout.str()
+    assert "Traceback" not in found.stdout.str()
+
+
 def test_a_log_has_the_items_of_its_claim(project) -> None:
     """All labels are the third of three classes: no law of the claim."""
     (project.path / "log.csv").write_text("a,b,c,label\n" + "14,12,4,2\n" * 300)
@@ -224,6 +236,7 @@ def test_a_log_has_the_items_of_its_claim(project) -> None:
             "expected package.module:attr",
         ),
         (["--dpassay-claim", "claim.toml", "--dpassay-target", "nowhere:y"], "ModuleNotFoundError"),
+        ([*CLAIMED, "--dpassay-build", "2"], "--dpassay-build 2 needs --dpassay-ledger FILE"),
         (["--dpassay-log", "a.csv"], "--dpassay-log a.csv needs --dpassay-claim FILE"),
         (["--dpassay-max-seconds", "9"], "--dpassay-max-seconds 9.0 needs --dpassay-claim FILE"),
         ([*CLAIMED, "--dpassay-queries", "0"], "queries = 0: expected a whole number from 1"),

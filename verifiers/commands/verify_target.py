@@ -2,13 +2,14 @@
 
 import tomllib
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from ..cli.exit_statuses import fail, on_stdout, open_or_fail
 from ..cli.interrupts import Interrupts, remembered_interrupts
+from ..cli.named_ledger import named_ledger
 from ..cli.options import verify_line
 from ..inputs.input_error import InputError, OptionsError, UnclaimedError
 from ..text import printable
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from ..claims.claim import Claim
     from ..demos import Broken
     from ..findings.report import Report
-    from ..ledger.ledger import EvidenceLedger
     from ..reporting.files import ReportFolder, SarifFile
     from ..targets import Target
 
@@ -82,7 +82,7 @@ def verify_target(given: dict[str, Any], show: Show, *, more: bool = False) -> E
                 ending()
         of_reference = spec is None and demo is None
         try:
-            with _ledger(target, claim, given) as ledger:
+            with named_ledger(given["ledger"], given["build"], target, claim) as ledger:
                 report = _run(
                     deployment,
                     claim,
@@ -163,21 +163,6 @@ def _read_request(
         "after_failure": after,
         "queries": given["queries"],
     }
-
-
-def _ledger(
-    target: str | None, claim: "Claim", given: dict[str, Any]
-) -> "AbstractContextManager[EvidenceLedger | None]":
-    """The ledger that the run adds to, begun before it asks anything; None without one."""
-    if given["ledger"] is None:
-        return nullcontext()
-    from ..ledger.builds import build_of
-    from ..ledger.ledger import open_ledger
-
-    def wait(line: str) -> None:
-        click.echo(f"dpassay: {printable(line)}", err=True)
-
-    return open_ledger(given["ledger"], claim, given["build"] or build_of(target), wait)
 
 
 def _coverage_file(spec: str | None, path: str | None) -> CoverageFile | None:

@@ -15,6 +15,7 @@ from typing import Any, cast
 from ..claims.claim import Claim
 from ..claims.open_target import open_claimed, open_reference
 from ..claims.tables import MOST_RUN_SECONDS
+from ..cli.named_ledger import named_ledger
 from ..cli.options import verify_line
 from ..findings.evidence_text import power_of_ten
 from ..findings.report import CheckResult, Report
@@ -40,6 +41,7 @@ class SharedRun:
         folder: where processes that share the run leave its report, None for one process.
         queries: as in `verify`.
         log: a recorded log, judged in place of a target.
+        ledger, build: as the options of `dpassay verify`.
     """
 
     target: str | None
@@ -49,6 +51,8 @@ class SharedRun:
     folder: Path | None
     queries: int | None = None
     log: str | None = None
+    ledger: str | None = None
+    build: str | None = None
     _opened: Target | None = field(default=None, init=False)
     _report: Report | None = field(default=None, init=False)
 
@@ -70,8 +74,8 @@ class SharedRun:
     def report(self) -> tuple[Report, bool]:
         """The report, and whether this call made the run.
 
-        Raises TargetError where the target cannot be reached, InputError for a log that cannot be
-        read or queries that no pass fits, KeyboardInterrupt where the user ended the run.
+        Raises TargetError where the target cannot be reached, InputError for a log or ledger that
+        cannot be read or queries that no pass fits, KeyboardInterrupt where the user ended the run.
         """
         if self._report is not None:
             return self._report, False
@@ -98,16 +102,19 @@ class SharedRun:
         claim = self.claim.of_reference() if shown is None else self.claim
         self.open()
         assert self._opened is not None
+        given = {"queries": self.queries, "ledger": self.ledger, "build": self.build}
         try:
-            return verify(
-                self._opened,
-                claim,
-                seed=self.seed,
-                reproduce=verify_line(shown, claim_file=self.claim_file, queries=self.queries),
-                name=shown or REFERENCE,
-                of_reference=shown is None,
-                queries=self.queries,
-            )
+            with named_ledger(self.ledger, self.build, self.target, claim) as ledger:
+                return verify(
+                    self._opened,
+                    claim,
+                    seed=self.seed,
+                    reproduce=verify_line(shown, claim_file=self.claim_file, **given),
+                    name=shown or REFERENCE,
+                    of_reference=shown is None,
+                    queries=self.queries,
+                    ledger=ledger,
+                )
         finally:
             self.close()
 
