@@ -53,15 +53,19 @@ def summary(report: Report, name: str = "") -> str:
 def annotations(report: Report, name: str = "") -> list[str]:
     """Workflow commands, one per line: errors for what failed, warnings for what is inconclusive.
 
-    A check that a failure of another one cut short has none: one fault, one annotation. name: of
-    its target, where there are several.
+    One cause, one annotation, in the words of the first check that it has: the others are named,
+    and those that it cut short are not. name: of its target, where there are several.
     """
-    made = []
+    by_cause = dict[tuple[str, str], list[CheckResult]]()
     for check in _ordered(report):
         verdict = check.verdict.value
         if verdict in ("fail", "error", "inconclusive") and not check.cut_short:
-            level = "warning" if verdict == "inconclusive" else "error"
-            made.append(_command(level, _titled(name, check.id, verdict), _found(check)))
+            by_cause.setdefault((verdict, check.code or check.id), []).append(check)
+    made = []
+    for (verdict, _), checks in by_cause.items():
+        level = "warning" if verdict == "inconclusive" else "error"
+        ids = ", ".join(check.id for check in checks)
+        made.append(_command(level, _titled(name, ids, verdict), _found(checks[0])))
     return made
 
 
@@ -98,7 +102,8 @@ def worse_since(folder: Path, before: Path | None, ledger: Path | None) -> tuple
     head += f" since {' and '.join(since)}" if since else ""
     text = [f"### dpassay: {_text(head)}", "", *(f"- worse: {_text(line)}" for line in lines)]
     text += [f"- {_text(line)}" for line in told]
-    shown = [_command("warning", "dpassay: worse", line) for line in lines]
+    more = f"{head}: the summary of the job says what"  # what failed has an annotation of its own
+    shown = [_command("warning", "dpassay: worse", more)] if lines else []
     broken = [line for line in told if "cannot be read" in line]
     shown += [_command("warning", "dpassay: not compared", line) for line in broken]
     return "\n".join(text) + "\n", shown

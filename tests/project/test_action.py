@@ -211,6 +211,7 @@ def test_the_summary_says_what_became_worse(adds, runner, tmp_path) -> None:
     kept = json.loads((tmp_path / "l.jsonl.report" / "report.json").read_text())
     assert kept["verdict"] == {"true": "fail", "false": "pass"}[adds]
     assert any("the ledger cannot be read" in line for line in commands(done))
+    assert sum("title=dpassay%3A worse" in line for line in commands(done)) == 1
     assert not (tmp_path / "output").exists()
 
 

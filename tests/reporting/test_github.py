@@ -33,8 +33,14 @@ def test_an_inconclusive_check_is_a_warning_and_never_an_error(inconclusive) -> 
     open_checks = [c for c in inconclusive.checks if c.verdict == "inconclusive"]
     made = annotations(inconclusive)
     assert open_checks
-    assert len(made) == len(open_checks)
+    assert len(made) == len({check.code for check in open_checks}) < len(open_checks)
+    assert named_in(made) == [check.id for check in open_checks]
     assert all(line.startswith("::warning title=dpassay%3A ") for line in made)
+
+
+def named_in(made: list[str]) -> list[str]:
+    """The checks in the titles of annotations."""
+    return [name for line in made for name in line.split("%3A ")[1].split("%2C ")]
 
 
 def test_a_pass_needs_no_annotation(reports) -> None:
@@ -67,12 +73,23 @@ def test_reports_of_numbers_have_a_summary_too(mechanism: str) -> None:
 
 
 def test_what_a_failure_cut_short_has_no_annotation(reports) -> None:
-    """One fault, one annotation: the cut-short checks of a fail are inconclusive too."""
+    """One cause, one annotation: two checks see half the noise, and cut others short.
+
+    The first one's words are told, which are those of the cause; another cause has another line.
+    """
     report = reports["fail"]
     failed = [check.id for check in report.checks if check.verdict == "fail"]
     assert any(check.verdict == "inconclusive" for check in report.checks)
-    assert [line.split("%3A ")[1] for line in annotations(report)] == failed
-    assert all(line.startswith("::error ") for line in annotations(report))
+    (made,) = annotations(report)
+    assert named_in([made]) == failed
+    assert len(failed) == 2
+    assert made.startswith("::error ")
+    first, *others = (check for check in report.checks if check.verdict == "fail")
+    assert first.message[:40] in made
+    apart = [one.model_copy(update={"code": "noise-repeats"}) for one in others]
+    checks = (first, *apart)
+    two = annotations(report.model_copy(update={"checks": checks}))
+    assert [named_in([line]) for line in two] == [[one] for one in failed]
 
 
 def test_every_check_is_one_row_worst_first(reports) -> None:
