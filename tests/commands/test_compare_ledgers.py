@@ -88,6 +88,17 @@ def test_the_newest_run_is_laid_beside_the_one_before() -> None:
     assert found("l.jsonl")[0] == []
 
 
+def test_what_refutes_is_told_of_each_run() -> None:
+    """A build after one that was refuted takes 6 times the evidence. Catches one for all runs."""
+    run("l.jsonl", Parts.whole(30.0), "fail")
+    run("l.jsonl", Parts.whole(0.0), "fail")
+    for build in "bc":
+        run("l.jsonl", Parts.whole(0.0), build=build)
+    first, later = (float(np.log10(1e3 * least)) for least in (2, 6))
+    told = typed("compare", "l.jsonl").stdout.splitlines()[-1]
+    assert told.endswith(f"from noise-scale 10^{first:.1f} (10^{later:.1f} from run 3)")
+
+
 def test_a_run_that_did_not_end_is_shown_and_not_judged() -> None:
     """Nor is it the earlier one: catches a run without a verdict that is taken for one."""
     run("l.jsonl", Parts.whole(0.0), "pass")

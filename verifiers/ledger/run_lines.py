@@ -1,6 +1,7 @@
 """The runs of a ledger in lines, one after another, below the two that are compared."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from ..findings.evidence_text import power_of_ten
 from ..text import counted
@@ -44,9 +45,20 @@ def _of_ledger(ledger: KeptLedger) -> Iterator[str]:
     for row in (head, *rows):
         yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, wide, strict=True)).rstrip()
     if shown:
-        last = {one.id: one.threshold_log10 for run in ledger.runs for one in run.checks}
-        refutes = ", ".join(f"{name} {power_of_ten(last[name])}" for name in shown)
+        refutes = ", ".join(_refutes(ledger, name) for name in shown)
         yield f"evidence is of all runs up to the line's; it refutes from {refutes}"
+
+
+def _refutes(ledger: KeptLedger, check: str) -> str:
+    """What refutes by a check, which begins anew for less of the error once it has refuted."""
+    each = [
+        (power_of_ten(one.threshold_log10), run.run)
+        for run in ledger.runs
+        for one in run.checks
+        if one.id == check
+    ]
+    later = [f"{now} from run {run}" for (last, _), (now, run) in pairwise(each) if now != last]
+    return f"{check} {each[0][0]}" + (f" ({', '.join(later)})" if later else "")
 
 
 def nearest_checks(ledger: KeptLedger) -> list[str]:
