@@ -84,26 +84,31 @@ def test_examples_for_gitlab_are_as_published(page: str, text: str) -> None:
     assert mistakes(text.replace("script:", "scripts:"), "gitlab-ci"), page
 
 
-@pytest.mark.parametrize("status", [0, 1])
-def test_the_night_of_gitlab_ends_as_its_run_and_says_what_became_worse(
-    status: int, tmp_path: Path
+@pytest.mark.parametrize(
+    ("job", "run", "compared", "ends"),
+    [("nightly", 0, 1, 0), ("nightly", 1, 1, 1), ("release", 3, 1, 3), ("release", 0, 1, 1)],
+)
+def test_jobs_of_gitlab_say_what_became_worse_whatever_the_run_is(
+    job: str, run: int, compared: int, ends: int, tmp_path: Path
 ) -> None:
     """Catches a script that ends before `compare`, or with the status of another line."""
     (example,) = (text for page, text in OF_GITLAB if page == "nightly.md")
     shim = tmp_path / "dpassay"
     shim.write_text(
-        f'#!/bin/bash\necho "$1" >> asked\n[ "$1" = verify ] && exit {status}\nexit 1\n'
+        f'#!/bin/bash\necho "$1" >> asked\n[ "$1" = verify ] && exit {run}\nexit {compared}\n'
     )
-    shim.chmod(0o755)
+    (tmp_path / "curl").write_text("#!/bin/bash\nmkdir -p ledger; touch ledger/nightly.jsonl\n")
+    for one in (shim, tmp_path / "curl"):
+        one.chmod(0o755)
     done = subprocess.run(
-        ["bash", "-e", "-o", "pipefail", "-c", "\n".join(read(example)["nightly"]["script"])],
+        ["bash", "-e", "-o", "pipefail", "-c", "\n".join(read(example)[job]["script"])],
         cwd=tmp_path,
         env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
         capture_output=True,
         check=False,
         timeout=60,
     )
-    assert done.returncode == status
+    assert done.returncode == ends
     assert (tmp_path / "asked").read_text().split() == ["verify", "compare"]
 
 
