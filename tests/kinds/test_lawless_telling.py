@@ -51,5 +51,17 @@ def test_the_numbers_that_tell_are_named(reply: Any, words: tuple[str, ...], nev
     assert never not in by
 
 
+def test_of_many_numbers_few_are_named_and_the_rest_counted() -> None:
+    """Catches a list of all pairs of words of a text, and one that ends as if it were whole."""
+
+    def in_order(coin: int, _: Any) -> Any:
+        return {"text": "a b c d e f g"[:: 1 if coin else -1]}
+
+    by = told_by(seen(in_order, 100), CLAIMED, REFUTES)
+    assert by is not None
+    assert by.count(" of `text`") == 3
+    assert "and 9 more, by each of them alone" in by  # of six pairs of words in either order
+
+
 def test_where_nothing_tells_nothing_is_named() -> None:
     assert told_by(seen(lambda _, rng: {"n": rng.laplace()}, 200), CLAIMED, REFUTES) is None

@@ -10,7 +10,7 @@ from ....attacks.auditing.coin import CoinAudit, Guarantee
 from ....reference.arrays import Vector
 from .pair_audit import PairAudit
 
-_MOST = 4  # numbers that a cause names
+_MOST = 3  # numbers that a cause names
 _SURE = math.log(1e4)  # nats by which a number must tell the inputs apart to be named
 
 
@@ -26,7 +26,7 @@ def told_by(found: PairAudit, claimed: Guarantee, refutes: float) -> str | None:
     alone = [_evidence(column, coins, claimed) for column in columns]
     if max(alone) >= refutes:
         order = [place for place in np.argsort(alone)[::-1] if alone[place] >= refutes]
-        each = [_shown(found.features.paths[p], columns[p], coins) for p in order[:_MOST]]
+        each = [_shown(found.features.paths[p], columns[p], coins) for p in order]
         return f"{_listed(each)}, by {'itself' if len(each) == 1 else 'each of them alone'}"
     nothing = Guarantee(0.0, claimed.delta)
     tells = [_evidence(column, coins, nothing) for column in columns]
@@ -35,9 +35,8 @@ def told_by(found: PairAudit, claimed: Guarantee, refutes: float) -> str | None:
     names = list(dict.fromkeys(_name(found.features.paths[place]) for place in order))
     if len(names) < 2:
         return names[0] if names else None
-    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
     return (
-        f"{_listed(names[:_MOST])}{more} together, none of which refutes the claim alone: each may "
+        f"{_listed(names)} together, none of which refutes the claim alone: each may "
         "be released at the whole epsilon, where they share it"
     )
 
@@ -66,4 +65,7 @@ def _name(path: str) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
+    """The first few, and how many more there are: of a text each two words are a number."""
+    if len(names) > _MOST + 1:
+        names = [*names[:_MOST], f"{len(names) - _MOST} more"]
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
