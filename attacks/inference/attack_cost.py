@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...reference import NoisyArgmax, as_histogram, neighbours
-from ...reference.accounting.adjacency import Adjacency, between
 from ...reference.accounting.conversions import ORDERS, to_epsilon
 from ...reference.accounting.counting import costliest_count
 from ...reference.accounting.pairs import worst_neighbours
@@ -23,7 +22,6 @@ from ...reference.mechanisms import ClaimedMechanism
 Votes = tuple[int, ...]
 
 
-@between(Adjacency.REPLACE_ONE)
 def bound(fpr: ArrayLike, epsilon: float, delta: float) -> Vector:
     """The most that any attack on released labels has as true-positive rate at rates fpr (n,).
 
@@ -47,7 +45,6 @@ def bound(fpr: ArrayLike, epsilon: float, delta: float) -> Vector:
     return found
 
 
-@between(Adjacency.REPLACE_ONE)
 def bound_of_claims(fpr: ArrayLike, epsilon_at: Callable[[float], float]) -> Vector:
     """The least `bound` (n,) over deltas from 1e-12 to 0.5, each with the epsilon that it has."""
     deltas = np.geomspace(1e-12, 0.5, 200)

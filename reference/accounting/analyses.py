@@ -11,7 +11,6 @@ from ..histograms import as_histogram
 from ..mechanisms import KnownMechanism, SampledArgmax, ScreenedGNMax, UnknownMechanismError
 from ..noise import Gaussian, Laplace, Noise
 from ..sampling import Way
-from .adjacency import Adjacency, between
 from .gnmax import as_orders
 from .lnmax import lnmax_data_dependent, lnmax_laplace, pure_data_dependent
 from .neighbourhood import MOVED_VOTE, Neighbourhood
@@ -22,7 +21,6 @@ from .screened import Charging, screened_cost
 from .worst_pair import worst_pair
 
 
-@between(Adjacency.REPLACE_ONE)
 def sampled_data_independent(mechanism: SampledArgmax, total: int, orders: ArrayLike) -> Matrix:
     """Rényi cost (n,) of one query at orders (n,), whatever the votes of `total` teachers.
 
@@ -90,7 +88,6 @@ MEANING: dict[str, str] = {
 """What a cost says, in words for its reader."""
 
 
-@between(Adjacency.REPLACE_ONE)
 def query_cost(
     histogram: ArrayLike,
     mechanism: KnownMechanism,
@@ -124,7 +121,6 @@ def query_cost(
     return np.asarray(costs[0])
 
 
-@between(Adjacency.REPLACE_ONE)
 def query_costs(
     histograms: NDArray[np.int64],
     mechanism: KnownMechanism,
@@ -180,7 +176,6 @@ def answered_share(histogram: ArrayLike, mechanism: KnownMechanism) -> float:
     return float(np.exp(mechanism.log_screening(as_histogram(histogram))[0]))
 
 
-@between(Adjacency.REPLACE_ONE)
 def answer_data_independent(
     noise: Noise, orders: ArrayLike, neighbourhood: Neighbourhood = MOVED_VOTE
 ) -> Matrix:

@@ -5,14 +5,10 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from ..arrays import Matrix
-from ..noise import Gaussian
-from ..probabilities import log_probabilities
 from ..special import log_ndtr
-from .adjacency import Adjacency, between
 from .neighbourhood import MOVED_VOTE, Neighbourhood
 
 
-@between(Adjacency.REPLACE_ONE)
 def gnmax_data_independent(
     sigma: float, orders: ArrayLike, neighbourhood: Neighbourhood = MOVED_VOTE
 ) -> Matrix:
@@ -36,20 +32,10 @@ def log_q_union(histograms: ArrayLike, sigma: float) -> Matrix:
     The union bound of Papernot et al. 2018, Proposition 7: the sum over the other classes of
     P(N(0, 2 sigma^2) > gap); never above 1 - 1/c, which the leader's own chance rules out.
     """
-    votes, leader = _leader_first(histograms)
-    gaps = (leader - votes[..., 1:]) / (np.sqrt(2.0) * sigma)
+    votes = -np.sort(-np.asarray(histograms, dtype=np.float64), axis=-1)
+    gaps = (votes[..., :1] - votes[..., 1:]) / (np.sqrt(2.0) * sigma)
     bound = logsumexp(log_ndtr(-gaps), axis=-1)
     return np.asarray(np.minimum(bound, np.log1p(-1.0 / votes.shape[-1])))
-
-
-def log_q_exact(histograms: ArrayLike, sigma: float) -> Matrix:
-    """Log of the probability (...) that the leader does not win, exactly, votes (..., c).
-
-    Wang et al. 2022 (arXiv 2209.10732), Theorem 1.
-    """
-    votes, _ = _leader_first(histograms)
-    logs = log_probabilities(votes, Gaussian(sigma))
-    return np.asarray(logsumexp(logs[..., 1:], axis=-1))
 
 
 def gaussian_data_dependent(log_q: ArrayLike, sigma: float, orders: ArrayLike) -> Matrix:
@@ -77,21 +63,18 @@ def gaussian_data_dependent(log_q: ArrayLike, sigma: float, orders: ArrayLike) -
     return np.asarray(np.where(np.isneginf(logs), 0.0, found))
 
 
-@between(Adjacency.REPLACE_ONE)
 def gnmax_data_dependent(
     histograms: ArrayLike,
     sigma: float,
     orders: ArrayLike,
     neighbourhood: Neighbourhood = MOVED_VOTE,
-    *,
-    exact_q: bool = False,
 ) -> Matrix:
     """Rényi cost (..., n) of one query of each histogram (..., c), by Theorem 6.
 
-    exact_q: with the exact q rather than the union bound of Proposition 7. The theorem takes any
-    neighbours: of them it knows the data-independent cost alone.
+    With the union bound of Proposition 7. The theorem takes any neighbours: of them it knows the
+    data-independent cost alone.
     """
-    log_q = (log_q_exact if exact_q else log_q_union)(histograms, sigma)
+    log_q = log_q_union(histograms, sigma)
     return gaussian_data_dependent(log_q, two_count_sigma(sigma, neighbourhood), orders)
 
 
@@ -101,12 +84,6 @@ def as_orders(orders: ArrayLike) -> Matrix:
     if not (a >= 1.0).all():
         raise ValueError(f"order {a[~(a >= 1.0)][0]:g}: expected at least 1")
     return a
-
-
-def _leader_first(histograms: ArrayLike) -> tuple[Matrix, Matrix]:
-    """Votes sorted downwards, and the leader's (..., 1)."""
-    votes = -np.sort(-np.asarray(histograms, dtype=np.float64), axis=-1)
-    return votes, votes[..., :1]
 
 
 def _log1mexp(x: Matrix) -> Matrix:

@@ -6,11 +6,9 @@ from dp_accounting.rdp import RdpAccountant
 from numpy.typing import ArrayLike
 
 from ..arrays import Matrix
-from .adjacency import Adjacency, between
 from .gnmax import as_orders
 
 
-@between(Adjacency.ADD_REMOVE)
 def knn_data_independent(sigma: float, sampling: float, orders: ArrayLike) -> Matrix:
     """Rényi cost (n,) of one query, records drawn with probability `sampling`, orders (n,).
 

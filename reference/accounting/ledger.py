@@ -17,7 +17,6 @@ from typing import Any
 from ..budget import BudgetExhausted
 from ..mechanisms import InteractiveGNMax, KnownMechanism, UnknownMechanismError
 from ..searches import last_from_zero
-from .adjacency import Adjacency
 from .release_costs import CountedCost
 
 _FORMAT = 1
@@ -31,13 +30,11 @@ class Ledger:
     one test and answer: the refusal is an outcome like any other, and composition may adapt to it.
     Of Interactive-GNMax a query counts as refused where the teachers gave no label, be the
     student's confirmed or not; its prediction may change from query to query, as no charge
-    depends on it.
+    depends on it. Neighbours are ensembles of which one teacher votes otherwise.
     Raises ValueError for a mechanism it does not know, or a file of another mechanism.
     Sources: Papernot et al. 2018 (arXiv 1802.08908v1); Feldman and Zrnic 2021 (arXiv 2008.11193v4)
     for stopping at a budget that costs adapt to.
     """
-
-    adjacency = Adjacency.REPLACE_ONE
 
     def __init__(
         self, path: str | Path, mechanism: KnownMechanism, *, delta: float, budget: float

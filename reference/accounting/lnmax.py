@@ -9,18 +9,11 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from ..arrays import Matrix
-from .adjacency import Adjacency, between
 from .gnmax import as_orders
 from .neighbourhood import MOVED_VOTE, Neighbourhood
 from .pure import pure_data_independent
 
 
-def lnmax_pure(gamma: float, neighbourhood: Neighbourhood = MOVED_VOTE) -> float:
-    """Epsilon of one query, with delta = 0: 2 gamma (Theorem 2), or what other neighbours cost."""
-    return neighbourhood.l1 * gamma
-
-
-@between(Adjacency.REPLACE_ONE)
 def lnmax_data_independent(
     gamma: float, orders: ArrayLike, neighbourhood: Neighbourhood = MOVED_VOTE
 ) -> Matrix:
@@ -28,10 +21,9 @@ def lnmax_data_independent(
 
     Theorem 2, moments 2 gamma^2 l (l + 1).
     """
-    return pure_data_independent(lnmax_pure(gamma, neighbourhood), orders)
+    return pure_data_independent(neighbourhood.l1 * gamma, orders)
 
 
-@between(Adjacency.REPLACE_ONE)
 def lnmax_laplace(
     gamma: float, orders: ArrayLike, neighbourhood: Neighbourhood = MOVED_VOTE
 ) -> Matrix:
@@ -85,7 +77,6 @@ def pure_data_dependent(log_q: ArrayLike, epsilon: float, orders: ArrayLike) -> 
     return np.asarray(np.where(holds & (a > 0), np.maximum(bound, 0.0), np.inf))
 
 
-@between(Adjacency.REPLACE_ONE)
 def lnmax_data_dependent(
     histograms: ArrayLike,
     gamma: float,
@@ -94,5 +85,5 @@ def lnmax_data_dependent(
 ) -> Matrix:
     """Rényi cost (..., n) of one query of each histogram (..., c): the smaller of both theorems."""
     log_q = log_q_lemma_4(histograms, gamma)
-    dependent = pure_data_dependent(log_q, lnmax_pure(gamma, neighbourhood), orders)
+    dependent = pure_data_dependent(log_q, neighbourhood.l1 * gamma, orders)
     return np.asarray(np.minimum(dependent, lnmax_data_independent(gamma, orders, neighbourhood)))

@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import Matrix
 from ..histograms import Histogram, as_histogram
 from ..mechanisms import KnownMechanism, Mechanism
-from .adjacency import Adjacency, between
 from .divergences import renyi_divergence
 from .neighbourhood import MOVED_VOTE, Neighbourhood
 
@@ -31,7 +30,6 @@ class WorstNeighbours:
     neighbours_towards: NDArray[np.int64]
 
 
-@between(Adjacency.REPLACE_ONE)
 def worst_neighbours(
     histogram: ArrayLike,
     mechanism: Mechanism,
@@ -65,7 +63,6 @@ def worst_among(
     )
 
 
-@between(Adjacency.REPLACE_ONE)
 def worst_costs(
     histograms: NDArray[np.int64],
     mechanism: KnownMechanism,

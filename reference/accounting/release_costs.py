@@ -5,7 +5,6 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Matrix
 from ..mechanisms import KnownMechanism, SampledArgmax, ScreenedGNMax, UnknownMechanismError
-from .adjacency import Adjacency, between
 from .analyses import answer_data_independent, sampled_data_independent
 from .conversions import ORDERS, best_epsilon, to_epsilon
 from .neighbourhood import MOVED_VOTE, Neighbourhood
@@ -13,7 +12,6 @@ from .pure import pure_epsilon
 from .screened import threshold_data_independent
 
 
-@between(Adjacency.REPLACE_ONE)
 def release_costs(
     mechanism: KnownMechanism,
     orders: ArrayLike,

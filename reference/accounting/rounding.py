@@ -14,7 +14,6 @@ from ..arrays import Matrix
 from ..noise import Gaussian, Noise, Rounded
 from ..probabilities import log_probabilities
 from ..rounded import log_masses
-from .adjacency import Adjacency, between
 from .divergences import renyi_divergence
 from .gnmax import (
     as_orders,
@@ -33,7 +32,6 @@ def is_of_noisy_counts(noise: Noise) -> bool:
     return not (isinstance(noise, Rounded) and noise.rounding == "cut-noise")
 
 
-@between(Adjacency.REPLACE_ONE)
 def gaussian_answer(
     noise: Noise, orders: ArrayLike, neighbourhood: Neighbourhood = MOVED_VOTE
 ) -> Matrix:
@@ -67,24 +65,21 @@ def _shifted(sigma: float, votes: int, orders: tuple[float, ...]) -> Matrix:
     return found
 
 
-@between(Adjacency.REPLACE_ONE)
 def gaussian_answer_dependent(
     histograms: ArrayLike,
     noise: Noise,
     orders: ArrayLike,
     neighbourhood: Neighbourhood = MOVED_VOTE,
-    *,
-    exact_q: bool = False,
 ) -> Matrix:
     """Rényi cost (..., n) of an answer at each histogram (..., c), with Gaussian noise.
 
     Papernot et al. 2018, Theorem 6, which needs that all orders cost order / sigma^2 at most; where
-    they do not, the cost is that of any votes. exact_q: see `gnmax_data_dependent`; always so where
-    counts are rounded, as Proposition 7 is of counts that never tie.
+    they do not, the cost is that of any votes. By the union bound, and by the exact q where counts
+    are rounded, as Proposition 7 is of counts that never tie.
     """
     votes = np.asarray(histograms, dtype=np.float64)
     if not isinstance(noise, Rounded):
-        return gnmax_data_dependent(votes, noise.scale, orders, neighbourhood, exact_q=exact_q)
+        return gnmax_data_dependent(votes, noise.scale, orders, neighbourhood)
     if not is_of_noisy_counts(noise):
         cost = gaussian_answer(noise, orders, neighbourhood)
         return np.broadcast_to(cost, (*votes.shape[:-1], cost.size))

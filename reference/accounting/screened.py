@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Matrix
 from ..mechanisms import ScreenedGNMax
-from .adjacency import Adjacency, between
 from .gnmax import gaussian_data_dependent, gnmax_data_independent
 from .neighbourhood import MOVED_VOTE, Neighbourhood
 from .rounding import gaussian_answer, gaussian_answer_dependent
@@ -15,7 +14,6 @@ from .rounding import gaussian_answer, gaussian_answer_dependent
 Charging = Literal["expected", "realised", "all"]
 
 
-@between(Adjacency.REPLACE_ONE)
 def threshold_data_independent(
     sigma: float, orders: ArrayLike, neighbourhood: Neighbourhood = MOVED_VOTE
 ) -> Matrix:
@@ -31,7 +29,6 @@ def screen_sigma(sigma: float, neighbourhood: Neighbourhood) -> float:
     return float(np.sqrt(2.0) * sigma / neighbourhood.votes)
 
 
-@between(Adjacency.REPLACE_ONE)
 def threshold_data_dependent(
     histograms: ArrayLike,
     mechanism: ScreenedGNMax,
@@ -47,7 +44,6 @@ def threshold_data_dependent(
     return gaussian_data_dependent(mechanism.log_screening(histograms).min(-1), sigma, orders)
 
 
-@between(Adjacency.REPLACE_ONE)
 def screened_cost(
     histograms: ArrayLike,
     mechanism: ScreenedGNMax,
@@ -57,7 +53,6 @@ def screened_cost(
     analysis: Literal["data-independent", "data-dependent"] = "data-dependent",
     charging: Charging = "all",
     refused: ArrayLike | None = None,
-    exact_q: bool = False,
 ) -> Matrix:
     """Rényi cost (..., n) of one query of each histogram (..., c): of its test and its answer.
 
@@ -75,9 +70,7 @@ def screened_cost(
         answer = gaussian_answer(mechanism.noise, orders, neighbourhood)
     else:
         test = threshold_data_dependent(histograms, mechanism, orders, neighbourhood)
-        answer = gaussian_answer_dependent(
-            histograms, mechanism.noise, orders, neighbourhood, exact_q=exact_q
-        )
+        answer = gaussian_answer_dependent(histograms, mechanism.noise, orders, neighbourhood)
     if charging == "expected":
         answer = np.exp(mechanism.log_screening(histograms)[..., :1]) * answer
     elif charging == "realised":

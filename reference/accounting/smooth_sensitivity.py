@@ -20,7 +20,7 @@ from ..mechanisms import ConfidentGNMax
 from ..noise import Gaussian
 from ..special import log_ndtr
 from .gnmax import as_orders, gaussian_data_dependent, gnmax_data_independent, log_q_union
-from .lnmax import lnmax_data_independent, lnmax_pure, log_q_lemma_4, pure_data_dependent
+from .lnmax import lnmax_data_independent, log_q_lemma_4, pure_data_dependent
 from .screened import threshold_data_dependent
 
 _CELLS = 64  # to a moved vote's change of ln q: what the bound gives away is about one in as many
@@ -71,7 +71,7 @@ def lnmax_local_sensitivity(histogram: ArrayLike, gamma: float, orders: ArrayLik
 
 
 def _cost(log_q: Matrix, gamma: float, orders: ArrayLike) -> Matrix:
-    dependent = pure_data_dependent(log_q, lnmax_pure(gamma), as_orders(orders))
+    dependent = pure_data_dependent(log_q, 2.0 * gamma, as_orders(orders))
     return np.minimum(dependent, lnmax_data_independent(gamma, orders))
 
 

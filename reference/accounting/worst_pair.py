@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import Matrix
 from ..histograms import Histogram
 from ..mechanisms import ClaimedMechanism, Mechanism, UnknownMechanismError
-from .adjacency import Adjacency, between
 from .divergences import renyi_divergence
 from .neighbourhood import MOVED_VOTE, Neighbourhood, changed, representatives
 
@@ -40,7 +39,6 @@ class WorstPair:
     there: NDArray[np.int64]
 
 
-@between(Adjacency.REPLACE_ONE)
 def worst_pair(
     mechanism: Mechanism,
     classes: int,

@@ -10,6 +10,7 @@ from runs import claimed, result
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.accounting.analyses import query_cost
 from dpassay.reference.accounting.gnmax import gaussian_data_dependent, gnmax_data_dependent
+from dpassay.reference.accounting.rounding import log_unlikely
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks.accountant_soundness import LabelsAccountantSoundness
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
@@ -56,7 +57,9 @@ def worst_pair_charge(histogram, orders):
 SOUND = {
     "data-independent": lambda h, a: a / SIGMA**2,
     "Theorem 6, union bound": lambda h, a: gnmax_data_dependent(h, SIGMA, a),
-    "Theorem 6, exact q": lambda h, a: gnmax_data_dependent(h, SIGMA, a, exact_q=True),
+    "Theorem 6, exact q": lambda h, a: gaussian_data_dependent(
+        log_unlikely(h, Gaussian(SIGMA)), SIGMA, a
+    ),
     "worst pair": worst_pair_charge,
 }
 

@@ -23,18 +23,15 @@ from dpassay.reference import (
     Sampling,
     UnknownMechanismError,
 )
-from dpassay.reference.accounting.adjacency import Adjacency, adjacency_of
 from dpassay.reference.accounting.analyses import answered_share, query_cost
 from dpassay.reference.accounting.certified import enclosed_law
 from dpassay.reference.accounting.conversions import ORDERS as GRID
 from dpassay.reference.accounting.conversions import best_epsilon, to_epsilon
-from dpassay.reference.accounting.knn import knn_data_independent
 from dpassay.reference.accounting.ledger import Ledger
 from dpassay.reference.accounting.pairs import worst_neighbours
 from dpassay.reference.accounting.pure import pure_epsilon
 from dpassay.reference.accounting.release_costs import CountedCost, release_costs
 from dpassay.reference.accounting.screened import screened_cost
-from dpassay.reference.accounting.worst_pair import worst_pair
 from dpassay.verifiers.commands.charged_rows import account_of
 from dpassay.verifiers.inputs.log_file import AskedRows
 from dpassay.verifiers.strategies import histograms
@@ -302,16 +299,6 @@ def test_the_share_of_answers_is_that_of_the_teachers_labels() -> None:
         answered_share(votes, Unheard())
     with pytest.raises(UnknownMechanismError, match="Unheard"):
         enclosed_law(votes.tolist(), Unheard())
-
-
-def test_every_cost_names_its_neighbours() -> None:
-    """Those of records drawn at random are data sets with one more or less; all others replace."""
-    replace = (query_cost, worst_neighbours, worst_pair, screened_cost)
-    assert {adjacency_of(cost) for cost in replace} == {Adjacency.REPLACE_ONE}
-    assert adjacency_of(knn_data_independent) is Adjacency.ADD_REMOVE
-    assert Ledger.adjacency is Adjacency.REPLACE_ONE
-    with pytest.raises(ValueError, match=r"to_epsilon .*neighbours"):
-        adjacency_of(to_epsilon)
 
 
 def test_costs_by_the_number_of_queries_refuse_what_they_do_not_know() -> None:
