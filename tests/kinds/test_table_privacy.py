@@ -16,7 +16,8 @@ from dpassay.verifiers.run.run import verify
 
 def judged(text: str, epsilon: float, delta: float, queries: int = 1) -> Outcome:
     """What the check says of a claim; it asks for nothing."""
-    return TablePrivacyClaim(claim_of(text, epsilon, delta, queries)).conclude()
+    claim = claim_of(text, epsilon, delta, queries)
+    return TablePrivacyClaim(claim, None, 0).conclude()
 
 
 def claim_of(text: str, epsilon: float, delta: float, queries: int = 1) -> Any:

@@ -224,7 +224,7 @@ ALONE = (
             f"{COSTS.format(0.01)} (certified in ball arithmetic)",
             "the accountant charges too little, or the claim allows too many queries",
         ),
-        (1.0, 0.005, f"{COSTS.format(1)}; {ALONE.format(0.005)}", None),
+        (1.0, 0.005, f"{COSTS.format(1)}: not refuted; {ALONE.format(0.005)}", None),
         (1.0, 0.004, ALONE.format(0.004), "delta leaves out that such keys are released"),
     ],
 )

@@ -4,6 +4,7 @@ Programs read codes and fields, people read these. Catches a template that has l
 """
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from dpassay.verifiers.findings.note import Note
 from dpassay.verifiers.kinds.labels.checks import LabelsFreshNoise
 from dpassay.verifiers.kinds.labels.checks.beyond_one_histogram import ComparedRestarts
 from dpassay.verifiers.kinds.labels.checks.budget_asking import LabelsBudgetAsking, Rises
+from dpassay.verifiers.kinds.labels.checks.certain_cost import BudgetHistogram
 from dpassay.verifiers.kinds.labels.checks.compared_streams import CUT
 from dpassay.verifiers.kinds.labels.checks.noise_scale import LabelsNoiseScale
 from dpassay.verifiers.kinds.labels.checks.reuse import WORDS, of_wager
@@ -30,6 +32,7 @@ from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.weighted import cost_by_weight
 from dpassay.verifiers.replay.pairs import DIFFERENT, Limits
 from dpassay.verifiers.replay.refusals import REFUSED
+from dpassay.verifiers.run.budget import BudgetProof
 
 SCREENED = small_claim("confident-gnmax").mechanism
 VOTES = (20, 15, 5, 0)
@@ -127,9 +130,11 @@ def test_an_interval_of_the_scale() -> None:
 
 def test_an_account_that_is_too_low() -> None:
     asking = LabelsBudgetAsking(claimed(privacy={"epsilon": 1.0, "delta": 1e-5, "queries": 5}))
-    found = asking.undercharged(
-        "2 answers to [49, 1]", others=3, spent=0.1, cost=0.2, delta=1e-5, proof="."
-    )
+    proof = BudgetProof(0.2, "2 answers to [49, 1]", {"answers": 2}, 3, ".")
+    histogram = BudgetHistogram(np.array([49, 1]), (), None)
+    with patch.object(asking, "_proof", return_value=proof):
+        found = asking._judge_account(histogram, 0.1, 1e-5)
+    assert found is not None
     assert found.message == (
         "spent said epsilon 0.1 after 2 answers to [49, 1] and 3 to others, but the former alone "
         "cost at least 0.2 at delta 1e-05."

@@ -717,15 +717,15 @@ SILENT: Any = SimpleNamespace(spent=lambda delta: 0.0)
         (
             4,
             0,
-            "it answered 4 queries of [0, 0], which cost more than (3, 1e-06), namely epsilon "
-            "3.098 or more (certified in ball arithmetic)",
+            "4 answers to [0, 0] cost more than (3, 1e-06), namely epsilon 3.098 or more "
+            "(certified in ball arithmetic)",
             "the budget is not enforced",
         ),
         (
             1,
             3,
-            "it answered 1 query of [0, 0] and 3 of inputs like it, which cost more than "
-            "(3, 1e-06), namely epsilon 3.098 or more (certified in ball arithmetic)",
+            "1 answer to [0, 0] and 3 to inputs like it cost more than (3, 1e-06), namely epsilon "
+            "3.098 or more (certified in ball arithmetic)",
             "a budget is kept for each input, and what they cost adds up",
         ),
     ],

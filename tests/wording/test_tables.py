@@ -339,7 +339,7 @@ def test_of_noise_that_aggregates_share() -> None:
 def test_of_costs(text, epsilon, queries, code, message, diagnosis) -> None:
     privacy = f"\n[privacy]\nepsilon = {epsilon}\ndelta = 1e-6\nqueries = {queries}\n"
     claim: Any = parse_claim(tomllib.loads(f"[mechanism]\n{text}{privacy}"))
-    found = TablePrivacyClaim(claim).conclude().finding
+    found = TablePrivacyClaim(claim, None, 0).conclude().finding
     assert (found.code, found.message, found.diagnosis) == (code, message, diagnosis)
 
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -50,6 +50,22 @@ class OneInput(Protocol):
 
     asked: int
     answered: int
+
+
+@dataclass(frozen=True)
+class BudgetProof:
+    """That some answers certainly cost `epsilon` or more.
+
+    answers: these in words; counts: of them, as fields; others: answers that were given beside;
+    how: the cost is known, in words; cause: where it is more than the claim.
+    """
+
+    epsilon: float
+    answers: str
+    counts: dict[str, int]
+    others: int
+    how: str
+    cause: Note = NOT_ENFORCED
 
 
 Input = TypeVar("Input", bound=OneInput)
@@ -196,34 +212,37 @@ class BudgetAsking(ABC, Generic[Input]):
             self.violation, diagnosis=cause.message, code=cause.code, fields=fields
         )
 
-    def undercharged(
-        self,
-        answers: str,
-        *,
-        others: int,
-        spent: float,
-        cost: float,
-        delta: float,
-        proof: str,
-        cause: Note | None = None,
-    ) -> Finding:
-        """The account says less than what the answers to one input alone cost.
-
-        answers: these in words; others: how many answers were given beside; spent: what the account
-        says at `delta`; cost: epsilon that the answers certainly cost there; delta: of both; proof:
-        how the cost is known, in words; cause: in place of charges that are too low; its fields are
-        added.
-        """
-        asked = "spent" if delta == self.privacy.delta else f"spent({delta:g})"
-        beside = f" and {others:,} to others" if others else ""
-        these = "the former alone" if others else "that"
-        cause = cause or UNDERCHARGED
+    def _judge_cost(self, one: Input) -> Finding | None:
+        """The violation where the answers cost more than the claim, or than the account says."""
+        claimed = self.privacy
+        proof = self._proof(one, claimed.epsilon, claimed.delta)
+        if proof is None:
+            spent = self.account.now
+            return None if spent is None else self._judge_account(one, spent, claimed.delta)
         return Finding(
-            f"{asked} said epsilon {spent:.6g} after {answers}{beside}, but {these} cost "
-            f"at least {cost:.6g} at delta {delta:g}{proof}",
+            f"{proof.answers} cost more than ({claimed.epsilon:g}, {claimed.delta:g}), namely "
+            f"epsilon {proof.epsilon:.4g} or more{proof.how}",
+            proof.cause.message,
+            code=proof.cause.code,
+            fields={**proof.counts, "cost": proof.epsilon, "epsilon": claimed.epsilon},
+        )
+
+    def _judge_account(self, one: Input, spent: float, delta: float) -> Finding | None:
+        """The violation where the answers cost more than the account says at a delta."""
+        proof = self._proof(one, spent, delta)
+        if proof is None:
+            return None
+        cause = self._why_too_low(one, proof, spent, delta)
+        asked = "spent" if delta == self.privacy.delta else f"spent({delta:g})"
+        beside = f" and {proof.others:,} to others" if proof.others else ""
+        these = "the former alone" if proof.others else "that"
+        counts = {**proof.counts, "others": proof.others}
+        return Finding(
+            f"{asked} said epsilon {spent:.6g} after {proof.answers}{beside}, but {these} cost "
+            f"at least {proof.epsilon:.6g} at delta {delta:g}{proof.how}",
             cause.message,
             code=cause.code,
-            fields={"spent": spent, "cost": cost, "delta": delta, **cause.fields},
+            fields={"spent": spent, "cost": proof.epsilon, "delta": delta, **counts},
         )
 
     @abstractmethod
@@ -235,12 +254,12 @@ class BudgetAsking(ABC, Generic[Input]):
         """How many of the queries of a call its reply answers. Raises TargetError."""
 
     @abstractmethod
-    def _judge_cost(self, one: Input) -> Finding | None:
-        """The violation where the answers cost more than the claim, or than the account says."""
+    def _proof(self, one: Input, epsilon: float, delta: float) -> BudgetProof | None:
+        """That answers like those to an input cost more than `epsilon` at a delta, if they do."""
 
     @abstractmethod
-    def _judge_account(self, one: Input, spent: float, delta: float) -> Finding | None:
-        """The violation where the answers cost more than the account says at a delta."""
+    def _why_too_low(self, one: Input, proof: BudgetProof, spent: float, delta: float) -> Note:
+        """The cause where the account says less than what is proved."""
 
     def _judge_unchecked(self, one: Input) -> None:
         """Judges after a call after which the account is not read."""

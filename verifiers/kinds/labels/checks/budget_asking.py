@@ -6,9 +6,8 @@ from functools import partial
 from typing import Any
 
 from .....reference import REFUSAL, BudgetExhausted, Histogram
-from ....findings.finding import Finding
 from ....findings.note import Note
-from ....run.budget import LONG_AGAIN, NOT_ENFORCED, UNDERCHARGED, BudgetAsking
+from ....run.budget import LONG_AGAIN, UNDERCHARGED, BudgetAsking, BudgetProof
 from ....targets import Refused, TargetError, ask_whole, checked_labels, largest_whole
 from ....text import counted
 from ..claim import LabelsClaim
@@ -38,10 +37,10 @@ _LITTLE = 8  # such a call is made if it takes at most this part of the limit
 _NUMBERS = 5 * 10**6  # most labels times classes of such a call, which may be drawn and refused
 _MORE = 1.05  # over an earlier rise: more than accounts of discretised losses are off by
 
-_COUNTED: dict[Counted, tuple[str, str, str]] = {
-    "answers": ("answer to", "answers to", "answered"),
-    "queries": ("query of", "queries of", "was asked"),
-    "screenings": ("screening of", "screenings of", "screened"),
+_COUNTED: dict[Counted, tuple[str, str]] = {
+    "answers": ("answer to", "answers to"),
+    "queries": ("query of", "queries of"),
+    "screenings": ("screening of", "screenings of"),
 }
 
 
@@ -105,48 +104,35 @@ class LabelsBudgetAsking(BudgetAsking[BudgetHistogram]):
             one.before = self.account.now
         return int((labels != REFUSAL).sum())
 
-    def _judge_cost(self, one: BudgetHistogram) -> Finding | None:
-        claimed = self.privacy
-        paid = self._to_cover(one, claimed.delta)
-        proof = paid.costs_more_than(claimed.epsilon)
-        if proof is None:
-            spent = self.account.now
-            return None if spent is None else self._judge_account(one, spent, claimed.delta)
-        times = paid.times(proof.of)
-        return Finding(
-            f"it {_COUNTED[proof.of][2]} {times:,} queries of {self._name_of(paid)}, which cost "
-            f"more than ({claimed.epsilon:g}, {claimed.delta:g}), namely epsilon "
-            f"{proof.epsilon:.4g} or more: certified, against {self.claim.named(proof.there)}",
-            NOT_ENFORCED.message,
-            code=NOT_ENFORCED.code,
-            fields={proof.of: times, "cost": proof.epsilon, "epsilon": claimed.epsilon},
-        )
-
-    def _judge_account(self, one: BudgetHistogram, spent: float, delta: float) -> Finding | None:
-        """The answers to this histogram alone must be covered.
+    def _proof(self, one: BudgetHistogram, epsilon: float, delta: float) -> BudgetProof | None:
+        """By the answers to this histogram alone.
 
         Where the claim says that charges are data-independent, answers to others cost as much.
         """
         paid = self._to_cover(one, delta)
-        proof = paid.costs_more_than(spent)
-        if proof is None:
+        found = paid.costs_more_than(epsilon)
+        if found is None:
             return None
-        times, others = paid.times(proof.of), self.answered - paid.answered
-        cause = SCREENINGS_UNPAID if proof.of == "screenings" else UNDERCHARGED
-        if paid.votes is not one.votes and one.at(delta).costs_more_than(spent) is None:
-            cause = NOT_ADDED_UP  # those to this histogram alone are charged
-        elif delta == self.privacy.delta and spent == one.before:
-            self.uncharged = one
-        return self.undercharged(
-            f"{counted(times, *_COUNTED[proof.of][:2])} {self._name_of(paid)}",
-            others=others,
-            spent=spent,
-            cost=proof.epsilon,
-            delta=delta,
-            proof=f": certified, against its neighbour {self.claim.named(proof.there)}, by "
-            f"counting labels {list(proof.labels)} ({proof.least:,} or more of {times:,})",
-            cause=replace(cause, fields={proof.of: times, "others": others}),
+        times = paid.times(found.of)
+        alike = " or others, which are charged alike as is claimed" if self._alike else ""
+        return BudgetProof(
+            found.epsilon,
+            f"{counted(times, *_COUNTED[found.of])} {self.claim.named(paid.votes)}{alike}",
+            {found.of: times},
+            self.answered - paid.answered,
+            f": certified, against its neighbour {self.claim.named(found.there)}, by counting "
+            f"labels {list(found.labels)} ({found.least:,} or more of {times:,})",
         )
+
+    def _why_too_low(
+        self, one: BudgetHistogram, proof: BudgetProof, spent: float, delta: float
+    ) -> Note:
+        other = self._alike and one is not self.costliest
+        if other and one.at(delta).costs_more_than(spent) is None:
+            return NOT_ADDED_UP  # those to this histogram alone are charged
+        if delta == self.privacy.delta and spent == one.before:
+            self.uncharged = one
+        return SCREENINGS_UNPAID if "screenings" in proof.counts else UNDERCHARGED
 
     def _judge_unchecked(self, one: BudgetHistogram) -> None:
         """Reads the account once the answers cost too much, and tells whether that stops it."""
@@ -163,17 +149,17 @@ class LabelsBudgetAsking(BudgetAsking[BudgetHistogram]):
         except (Refused, TargetError):
             return  # what was found stands without it
 
+    @property
+    def _alike(self) -> bool:
+        """Whether all queries are charged as those of the costliest histogram."""
+        return self.claim.charges == "data-independent" and self.costliest is not None
+
     def _to_cover(self, one: BudgetHistogram, delta: float) -> BudgetHistogram:
         """What the account must cover at `delta`: all queries, where all are charged alike."""
-        if self.claim.charges == "data-independent" and self.costliest is not None:
+        if self._alike:
+            assert self.costliest is not None
             one = replace(self.costliest, asked=self.asked, answered=self.answered)
         return one if delta == self.privacy.delta else one.at(delta)
-
-    def _name_of(self, paid: BudgetHistogram) -> str:
-        """The histogram that an account must cover, in words."""
-        alike = self.claim.charges == "data-independent" and self.costliest is not None
-        others = " or others, which are charged alike as is claimed" if alike else ""
-        return f"{self.claim.named(paid.votes)}{others}"
 
     # -- what tells the cause of an account that is too low --------------------------------------
 

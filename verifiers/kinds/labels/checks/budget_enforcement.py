@@ -21,7 +21,7 @@ from .base import LabelsCheck
 from .budget_allowed import BudgetAllowed, above_one_reading
 from .budget_asking import LabelsBudgetAsking
 from .budget_histograms import costliest, in_scope, telling
-from .certain_cost import MOST_ANSWERS, BudgetHistogram, CertainCost
+from .certain_cost import MOST_ANSWERS, BudgetHistogram, CertainCost, accounts_of
 
 _BATCHES = 20  # about so many calls until answers to a histogram have certainly cost too much
 _FEW = 40  # allowed answers below which only one kind of histogram is asked beside the costliest
@@ -196,14 +196,7 @@ class LabelsBudgetEnforcement(BudgetCheck, LabelsCheck):
         return costliest(self.claim)
 
     def _one(self, cost: CertainCost, limit: int | None) -> BudgetHistogram:
-        whole = screens = None
-        charges, delta = self.claim.charges, self.privacy.delta
-        made, near = self.claim.mechanism.mechanism(), self.claim.mechanism.neighbourhood
-        if self.claim.mechanism.refuses:
-            whole = CertainCost(made, cost.here, delta, near)
-        if charges == "realised":
-            screens = CertainCost(made, cost.here, delta, near, screening=True)
-        return BudgetHistogram(cost, whole, screens, charges, limit)
+        return BudgetHistogram(cost.here, accounts_of(self.claim, cost), limit)
 
     def _patience(self, kind: BudgetHistogram) -> int:
         """Labels to ask for until enough are answered to cost too much, at the claimed rate."""

@@ -1,6 +1,6 @@
 """Lower bounds of the privacy cost of answers to one histogram, below any sound account."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
@@ -15,7 +15,7 @@ from .....reference.accounting.neighbourhood import MOVED_VOTE, Neighbourhood
 from .....reference.mechanisms import ClaimedMechanism
 from .....reference.searches import last_from_zero
 from ....run.account import ROUNDING
-from ..accountant_claim import Charges
+from ..claim import LabelsClaim
 
 MOST_ANSWERS = 10**7
 """Most answers that are considered, more than any check asks."""
@@ -146,32 +146,41 @@ class CertainCost:
         return costliest_count(event.at_here, event.at_there, times, self.delta)
 
 
-_Account = list[tuple[CertainCost, int, Counted]]
+Account = tuple[tuple[CertainCost, Counted], ...]
+"""What an account must cover, each by itself: costs, and what they are of."""
+
+
+def accounts_of(claim: LabelsClaim, cost: CertainCost) -> tuple[Account, ...]:
+    """The accounts of a histogram that a claim allows; cost: of answers to it.
+
+    Where queries may be refused, an account may charge each for whatever may come of it, or for
+    what did come of it, and its screening: either may be the smaller.
+    """
+    made, near = claim.mechanism.mechanism(), claim.mechanism.neighbourhood
+    answers: Account = ((cost, "answers"),)
+    if not claim.mechanism.refuses:
+        return (answers,)
+    if claim.charges == "realised":
+        screens = CertainCost(made, cost.here, cost.delta, near, screening=True)
+        return ((*answers, (screens, "screenings")),)
+    queries: Account = ((CertainCost(made, cost.here, cost.delta, near), "queries"),)
+    return (queries,) if claim.charges == "all" else (answers, queries)
 
 
 @dataclass
 class BudgetHistogram:
-    """A histogram that a deployment with a budget is asked, and what came of it.
+    """A histogram (c,) that a deployment with a budget is asked, and what came of it.
 
-    answers: what answers to it cost; queries: what queries of it cost, answered or not, where the
-    mechanism may refuse; screens: what their screenings cost, where they are charged by themselves;
-    charges: of the claim; limit: about the number of answers that cost more than the claim; before:
-    what the account said before the first.
+    accounts: that may be kept of it; limit: about the number of answers that cost more than the
+    claim; before: what the account said before the first.
     """
 
-    answers: CertainCost
-    queries: CertainCost | None
-    screens: CertainCost | None
-    charges: Charges | None
+    votes: Histogram
+    accounts: tuple[Account, ...]
     limit: int | None
     asked: int = 0
     answered: int = 0
     before: float | None = None
-
-    @property
-    def votes(self) -> Histogram:
-        """The histogram (c,)."""
-        return self.answers.here
 
     def times(self, of: Counted) -> int:
         """How many there are of what is counted."""
@@ -179,9 +188,10 @@ class BudgetHistogram:
 
     def at(self, delta: float) -> "BudgetHistogram":
         """A copy whose answers cost what they do at another delta."""
-        queries = None if self.queries is None else self.queries.at(delta)
-        screens = None if self.screens is None else self.screens.at(delta)
-        return replace(self, answers=self.answers.at(delta), queries=queries, screens=screens)
+        accounts = tuple(
+            tuple((cost.at(delta), of) for cost, of in account) for account in self.accounts
+        )
+        return replace(self, accounts=accounts)
 
     def costs_more_than(self, epsilon: float) -> CertifiedCost | None:
         """A proof that the answers given cost more than `epsilon`, if there is one.
@@ -189,38 +199,26 @@ class BudgetHistogram:
         Where the claim does not say which account it is, it must be too much for each.
         """
         proofs = []
-        for account in self._accounts():
+        for account in self.accounts:
             proof = self._beyond(account, epsilon * ROUNDING)
             if proof is None:
                 return None
             proofs.append(proof)
-        return min(proofs, key=lambda proof: proof.epsilon)
+        least = min(proofs, key=lambda proof: proof.epsilon)
+        # of several accounts each counts the answers, whatever it charges for them
+        return least if len(proofs) == 1 else replace(least, of="answers")
 
     @property
     def least(self) -> float:
         """What the queries cost by the account that charges least, in floating point."""
-        accounts = [[c.estimate(n) for c, n, _ in account] for account in self._accounts()]
-        return min(max(parts) for parts in accounts)
+        return min(
+            max(cost.estimate(self.times(of)) for cost, of in account) for account in self.accounts
+        )
 
-    def _accounts(self) -> Iterator[_Account]:
-        """Accounts that may be kept: costs, how often, and what they are of; each is covered.
-
-        Where queries may be refused, an account may charge each for whatever may come of it, or for
-        what did come of it: either may be the smaller.
-        """
-        if self.queries is None or self.charges != "all":
-            parts: _Account = [(self.answers, self.answered, "answers")]
-            if self.screens is not None:
-                parts.append((self.screens, self.asked, "screenings"))
-            yield parts
-        if self.queries is not None and self.charges != "realised":
-            of: Counted = "queries" if self.charges == "all" else "answers"
-            yield [(self.queries, self.asked, of)]
-
-    @staticmethod
-    def _beyond(account: _Account, epsilon: float) -> CertifiedCost | None:
+    def _beyond(self, account: Account, epsilon: float) -> CertifiedCost | None:
         """A proof that one of the costs that an account covers is more than `epsilon`, if any."""
-        for cost, times, of in account:
+        for cost, of in account:
+            times = self.times(of)
             if times >= 1 and cost.estimate(times) > epsilon:
                 proof = cost.certified(times)
                 if proof is not None and proof.epsilon > epsilon:

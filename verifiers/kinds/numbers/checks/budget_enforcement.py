@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from .....reference.numbers.certified import CertifiedPair
@@ -14,7 +14,14 @@ from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
 from ....run.account import ROUNDING
-from ....run.budget import AGAIN, LONG_AGAIN, NOT_ENFORCED, BudgetAsking
+from ....run.budget import (
+    AGAIN,
+    LONG_AGAIN,
+    NOT_ENFORCED,
+    UNDERCHARGED,
+    BudgetAsking,
+    BudgetProof,
+)
 from ....run.budget_check import LIVES, BudgetCheck, budget_target
 from ....run.checks import Reason, RunContext, without_privacy
 from ....targets import Refused
@@ -29,7 +36,6 @@ PER_INPUT = Note("budget-per-input", "a budget is kept for each input, and what 
 """The cause where answers to one input stay below the claim, and those to several do not."""
 
 _GROWN = 1.1  # times the answers, from one proof of their cost to the next
-_CERTIFIED = " (certified in ball arithmetic)"
 
 
 @dataclass
@@ -65,6 +71,7 @@ class NumbersBudgetAsking(BudgetAsking[AskedInput]):
         assert claim.privacy is not None
         super().__init__(claim.privacy)
         self.claim, self.pair, self.limit, self.paid = claim, pair, 0, 0
+        self._certain = lru_cache(maxsize=4)(pair.epsilon_lower)
 
     def cost(self, releases: int, delta: float | None = None) -> float:
         """Epsilon that so many releases of one input certainly cost, from below.
@@ -72,7 +79,7 @@ class NumbersBudgetAsking(BudgetAsking[AskedInput]):
         delta: the claimed one when None.
         """
         delta = self.privacy.delta if delta is None else delta
-        return self.pair.epsilon_lower(releases, delta) if releases else 0.0
+        return self._certain(releases, delta) if releases else 0.0
 
     def _values(self, one: AskedInput) -> Any:
         return one.values
@@ -86,43 +93,26 @@ class NumbersBudgetAsking(BudgetAsking[AskedInput]):
         if one.paid < min(one.next_look, self.limit):
             return None
         one.next_look = math.ceil(_GROWN * one.paid)
-        claimed, cost = self.privacy, self.cost(one.paid)
-        if cost <= claimed.epsilon * ROUNDING:
-            spent = self.account.now
-            return None if spent is None else self._too_low(one, spent, cost, claimed.delta)
-        alike = f" and {one.beside:,} of inputs like it" if one.beside else ""
-        queries = counted(one.answered, "query", "queries")
-        cause = PER_INPUT if one.beside else NOT_ENFORCED
-        return Finding(
-            f"it answered {queries} of {one.words}{alike}, which cost more than "
-            f"({claimed.epsilon:g}, {claimed.delta:g}), namely epsilon {cost:.4g} or more"
-            f"{_CERTIFIED}",
-            cause.message,
-            code=cause.code,
-            fields={"answers": one.paid, "cost": cost, "epsilon": claimed.epsilon},
-        )
+        return super()._judge_cost(one)
 
-    def _judge_account(self, one: AskedInput, spent: float, delta: float) -> Finding | None:
-        return self._too_low(one, spent, self.cost(one.paid, delta), delta)
-
-    def _too_low(self, one: AskedInput, spent: float, cost: float, delta: float) -> Finding | None:
-        """The violation where the account says less than the answers cost."""
-        if cost <= spent * ROUNDING:
+    def _proof(self, one: AskedInput, epsilon: float, delta: float) -> BudgetProof | None:
+        cost = self.cost(one.paid, delta)
+        if cost <= epsilon * ROUNDING:
             return None
-        answers = f"{counted(one.answered, 'answer', 'answers')} to {one.words}"
-        answers += f" and {one.beside:,} to inputs like it" if one.beside else ""
-        cause = PER_INPUT if one.beside else None
-        if spent == self.account.start:
-            cause = Note("answers-not-charged", f"answers to {one.words} are not charged")
-        return self.undercharged(
-            answers,
-            others=self.answered - one.paid,
-            spent=spent,
-            cost=cost,
-            delta=delta,
-            proof=_CERTIFIED,
-            cause=cause,
+        return BudgetProof(
+            cost,
+            f"{counted(one.answered, 'answer', 'answers')} to {one.words}"
+            + (f" and {one.beside:,} to inputs like it" if one.beside else ""),
+            {"answers": one.paid},
+            self.answered - one.paid,
+            " (certified in ball arithmetic)",
+            PER_INPUT if one.beside else NOT_ENFORCED,
         )
+
+    def _why_too_low(self, one: AskedInput, proof: BudgetProof, spent: float, delta: float) -> Note:
+        if spent == self.account.start:
+            return Note("answers-not-charged", f"answers to {one.words} are not charged")
+        return PER_INPUT if one.beside else UNDERCHARGED
 
 
 MOST_ANSWERS = 10**6

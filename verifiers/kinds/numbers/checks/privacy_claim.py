@@ -1,13 +1,15 @@
 """`privacy-claim`: the claimed epsilon, delta and queries against what the claimed noise costs."""
 
-from dataclasses import replace
+from abc import abstractmethod
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from .....reference.numbers.costs import epsilon_bracket
+from ....claims.tables import PrivacyClaim
 from ....findings.excluded import PROVED, Excluded
 from ....findings.finding import Finding, Outcome
-from ....findings.note import Note
+from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
 from ....run.checks import Check, Reason, without_privacy
 from ....run.phase import Phase
@@ -108,6 +110,78 @@ class NumbersPrivacyClaim(Check):
         return (found,)
 
 
+@dataclass(frozen=True)
+class CertainCost:
+    """What a unit, in words, certainly costs over so many releases, in ball arithmetic.
+
+    neighbours: that cost it, in brackets; apart: what is left out of it, in words.
+    """
+
+    who: str
+    epsilon: float
+    releases: int
+    neighbours: str = ""
+    apart: str = ""
+
+
+class ReleasedAloneClaim(Check):
+    """Holds the claimed delta and epsilon beside what a unit certainly costs; asks for nothing.
+
+    That something is released which the neighbour does not have is an event of probability 0
+    there, so that no epsilon covers it: delta is at least its probability, over all releases
+    claimed. Epsilon is held beside a lower bound. left_out: a delta below it, as a cause.
+    """
+
+    id = "privacy-claim"
+    phase = Phase.CLAIM
+    left_out: ClassVar[str]
+
+    @classmethod
+    def not_applicable_to(cls, claim: Any) -> Reason:
+        return without_privacy(claim)
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """`[privacy]`, without which it does not apply."""
+        found: PrivacyClaim = self.claim.privacy
+        return found
+
+    @property
+    @abstractmethod
+    def alone(self) -> tuple[str, float]:
+        """What a unit alone makes, in words, and how likely it is released over all queries."""
+
+    @abstractmethod
+    def cost(self) -> CertainCost:
+        """What a unit certainly costs at the claimed delta."""
+
+    def conclude(self, context: object = None) -> Outcome:
+        """It asks for nothing."""
+        privacy, (what, least) = self.privacy, self.alone
+        alone = (
+            f"{what} are released with probability {least:.4g} in {in_words(privacy.queries)}, and "
+            f"delta = {privacy.delta:g} is claimed"
+        )
+        if privacy.delta < least * (1.0 - ROUNDING):
+            fields: Fields = {"delta": privacy.delta, "least": least, "queries": privacy.queries}
+            why = Note("delta-too-small", self.left_out, fields)
+            return Outcome(Verdict.FAIL, Finding.caused(alone, why))
+        cost = self.cost()
+        digits = digits_apart(cost.epsilon, privacy.epsilon)
+        message = (
+            f"{cost.who} costs at least epsilon {cost.epsilon:.{digits}g} at delta "
+            f"{privacy.delta:g} over {counted_of(cost.releases, privacy.queries)}"
+            f"{cost.neighbours}, and epsilon = {privacy.epsilon:.{digits}g} is claimed"
+        )
+        if cost.epsilon <= privacy.epsilon:
+            beside = f"; {alone}" if least else ""
+            return Outcome(Verdict.PASS, Finding(f"{message}: not refuted{cost.apart}{beside}"))
+        hint = rounded_down(privacy.epsilon, cost.epsilon)
+        proof = f"{message} (certified in ball arithmetic){hint}"
+        seen = {**of_cost(cost.epsilon, self.claim), "releases": cost.releases}
+        return Outcome(Verdict.FAIL, Finding.caused(proof, CAUSE, **seen))
+
+
 def cost_at(claim: NumbersClaim, scale: float) -> tuple[float, float] | None:
     """Of the farthest neighbours."""
     privacy, aggregation = claim.privacy, cast(Any, claim.mechanism.aggregation)
@@ -129,10 +203,9 @@ def counted_releases(claim: NumbersClaim) -> int:
     return min(privacy.queries, MOST // _moving(claim))
 
 
-def of_cost(certain: float, claim: NumbersClaim) -> dict[str, float]:
+def of_cost(certain: float, claim: Any) -> dict[str, float]:
     """What a message tells of a cost above the claimed one, as fields."""
-    privacy = claim.privacy
-    assert privacy is not None
+    privacy: PrivacyClaim = claim.privacy
     claimed = {"epsilon": privacy.epsilon, "delta": privacy.delta, "queries": privacy.queries}
     return {"cost": certain, **claimed}
 

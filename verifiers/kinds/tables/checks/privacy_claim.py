@@ -1,23 +1,10 @@
 """`privacy-claim` of tables: what a user costs is no more than is claimed."""
 
-from dataclasses import replace
-from typing import Self
-
 from .....reference.accounting.adjacency import Adjacency
 from .....reference.tables.certified import TableCost, released_alone, table_cost
-from ....findings.finding import Finding, Outcome
-from ....findings.note import Fields, Note
-from ....findings.verdict import Verdict
-from ....run.checks import NO_PRIVACY, Check, Reason, Setting
-from ....run.phase import Phase
-from ....text import rounded_down
-from ...numbers.checks.privacy_claim import (
-    CAUSE,
-    ROUNDING,
-    counted_of,
-    digits_apart,
-    in_words,
-)
+from ....findings.note import Note
+from ....run.checks import Reason, without_privacy
+from ...numbers.checks.privacy_claim import CertainCost, ReleasedAloneClaim
 from ..claim import TablesClaim
 
 _UNPRICED = Note(
@@ -25,63 +12,31 @@ _UNPRICED = Note(
 )
 
 
-class TablePrivacyClaim(Check):
-    """Holds the claimed epsilon and delta beside what a user certainly costs.
+class TablePrivacyClaim(ReleasedAloneClaim):
+    """That a partition of one user alone is released, and what all numbers cost together.
 
-    That a private partition of one user alone is released is an event of probability 0 without
-    that user, so that delta is at least its probability over all releases. Epsilon is held beside
-    a lower bound of all numbers together, and of whether partitions are released; it is never
-    called exact, since other rows may cost more.
+    Epsilon is never called exact, since other rows may cost more.
     """
 
-    id = "privacy-claim"
-    phase = Phase.CLAIM
-
-    def __init__(self, claim: TablesClaim) -> None:
-        self.claim = claim
-
-    @classmethod
-    def make(cls, setting: Setting) -> Self:
-        return cls(setting.claim)
+    claim: TablesClaim
+    left_out = "delta leaves out the private partitions"
 
     @classmethod
     def not_applicable_to(cls, claim: TablesClaim) -> Reason:
-        if claim.privacy is None:
-            return NO_PRIVACY
-        released = [one for one in claim.mechanism.table.aggregates if one.hidden is None]
-        return None if released else _UNPRICED
+        released = any(one.hidden is None for one in claim.mechanism.table.aggregates)
+        return without_privacy(claim) or (None if released else _UNPRICED)
 
-    def conclude(self, context: object = None) -> Outcome:
-        """It asks for nothing."""
-        privacy, mechanism = self.claim.privacy, self.claim.mechanism
-        assert privacy is not None, "a check of claims with [privacy]"
-        over = in_words(privacy.queries)
-        least = released_alone(mechanism.table, privacy.queries)
-        if privacy.delta < least * (1.0 - ROUNDING):
-            message = (
-                f"partitions that one user alone is in are released with probability {least:.4g} "
-                f"in {over}, and delta = {privacy.delta:g} is claimed"
-            )
-            fields: Fields = {"delta": privacy.delta, "least": least, "queries": privacy.queries}
-            cause = "delta leaves out the private partitions"
-            why = Note("delta-too-small", cause, fields)
-            return Outcome(Verdict.FAIL, Finding.caused(message, why))
+    @property
+    def alone(self) -> tuple[str, float]:
+        least = released_alone(self.claim.mechanism.table, self.privacy.queries)
+        return "partitions that one user alone is in", least
+
+    def cost(self) -> CertainCost:
+        """Of all numbers together, and of whether partitions are released."""
+        privacy, mechanism = self.privacy, self.claim.mechanism
         adjacency = Adjacency(mechanism.adjacency)
         cost = table_cost(mechanism.table, adjacency, privacy.queries, privacy.delta)
-        digits = digits_apart(cost.epsilon, privacy.epsilon)
-        message = (
-            f"{_user(cost)} costs at least epsilon {cost.epsilon:.{digits}g} at delta "
-            f"{privacy.delta:g} over {counted_of(cost.releases, privacy.queries)}, and epsilon = "
-            f"{privacy.epsilon:.{digits}g} is claimed"
-        )
-        if cost.epsilon > privacy.epsilon:
-            hint = rounded_down(privacy.epsilon, cost.epsilon)
-            proof = f"{message} (certified in ball arithmetic){hint}"
-            claimed: Fields = {"epsilon": privacy.epsilon, "delta": privacy.delta}
-            counted = {"queries": privacy.queries, "releases": cost.releases}
-            why = replace(CAUSE, fields={"cost": cost.epsilon, **claimed, **counted})
-            return Outcome(Verdict.FAIL, Finding.caused(proof, why))
-        return Outcome(Verdict.PASS, Finding(f"{message}: not refuted{self._apart(cost)}"))
+        return CertainCost(_user(cost), cost.epsilon, cost.releases, apart=self._apart(cost))
 
     def _apart(self, cost: TableCost) -> str:
         """What is left out of the composition with the selection of partitions, in words."""
