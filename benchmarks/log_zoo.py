@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dpassay.verifiers.inputs.release_log import Row
 from dpassay.verifiers.kinds.labels.claim import LabelsClaim
-from dpassay.verifiers.kinds.labels.logs import LogEvidence, chunks
+from dpassay.verifiers.kinds.labels.logs.judge import LogEvidence, chunks
 from dpassay.verifiers.kinds.labels.logs.verify_log import verify_log
 from dpassay.verifiers.kinds.reading import parse_claim
 

@@ -15,7 +15,7 @@ from scipy.stats import beta
 from dpassay.reference import digit_histograms
 from dpassay.verifiers.inputs.release_log import Row
 from dpassay.verifiers.kinds.labels.claim import LabelsClaim
-from dpassay.verifiers.kinds.labels.logs import LogEvidence, chunks
+from dpassay.verifiers.kinds.labels.logs.judge import LogEvidence, chunks
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.error_budget import log_threshold

@@ -276,9 +276,7 @@ ALONE: dict[tuple[str, str], tuple[str, Callable[[Any], object]]] = {
     ),
     ("numbers", "shift-invariance"): (
         "numbers.checks.invariance.pairs_to_see",
-        lambda check: np.add(
-            wealth := check.comparisons[0].evidence._log_wealth, _GAINED, out=wealth
-        ),
+        lambda check: np.add(wealth := check.comparisons[0].evidence.gains, _GAINED, out=wealth),
     ),
     ("norms", "independence"): (
         "numbers.checks.independence.seen_correlation",

@@ -7,7 +7,7 @@ import pytest
 from claims import COARSE, gnmax
 from runs import claimed, drawing_with, result
 
-from dpassay.verifiers.evidence import log_e_value_above
+from dpassay.verifiers.evidence.same_law import log_e_value_above
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks.histogram_leakage import (
     LabelsHistogramLeakage,

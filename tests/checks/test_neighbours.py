@@ -19,8 +19,8 @@ from dpassay.verifiers.kinds.labels.checks.budget_allowed import BudgetAllowed
 from dpassay.verifiers.kinds.labels.checks.budget_histograms import costliest
 from dpassay.verifiers.kinds.labels.checks.privacy_audit import LabelsPrivacyAudit
 from dpassay.verifiers.kinds.labels.checks.privacy_claim import PrivacyClaimCheck
-from dpassay.verifiers.kinds.labels.logs import Costs
 from dpassay.verifiers.kinds.labels.logs.certain_total import certain_total
+from dpassay.verifiers.kinds.labels.logs.costs import Costs
 from dpassay.verifiers.kinds.labels.logs.running_costs import GRID, RunningCost
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.streams import Role

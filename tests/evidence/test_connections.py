@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay.verifiers.evidence import OfConnections, log_supremum_ratio
+from dpassay.verifiers.evidence.kept_noise import OfConnections
+from dpassay.verifiers.evidence.outcomes import log_supremum_ratio
 
 LAWS: list[Any] = [
     *[(p, 1 - p) for p in (0.02, 0.3, 0.5, 0.9)],

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import xlog1py, xlogy
 from scipy.stats import binom
 
-from dpassay.verifiers.evidence import BlockDispersion, Dispersion
+from dpassay.verifiers.evidence.dispersion import BlockDispersion, Dispersion
 
 SIZES = (9, 8, 12)
 

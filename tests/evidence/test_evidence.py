@@ -13,12 +13,9 @@ import pytest
 from scipy.special import gammaln
 from scipy.stats import binom
 
-from dpassay.verifiers.evidence import (
-    PointedEvidence,
-    SameLawEvidence,
-    ScaleEvidence,
-    dirichlet_log_e_value,
-)
+from dpassay.verifiers.evidence.dirichlet import PointedEvidence, dirichlet_log_e_value
+from dpassay.verifiers.evidence.same_law import SameLawEvidence
+from dpassay.verifiers.evidence.scale import ScaleEvidence
 
 NULLS = [
     (0.5, 0.5),

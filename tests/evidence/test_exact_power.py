@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom, chi2, norm
 
 from dpassay.reference.arrays import Vector
-from dpassay.verifiers.evidence import Recurrence, SameLawEvidence, dirichlet, power
+from dpassay.verifiers.evidence import dirichlet, power
 from dpassay.verifiers.evidence.dirichlet import split_levels
 from dpassay.verifiers.evidence.power import (
     bare_winners_to_see,
@@ -23,6 +23,8 @@ from dpassay.verifiers.evidence.power import (
     rises_to_see,
     seeds_drawn,
 )
+from dpassay.verifiers.evidence.repetition import Recurrence
+from dpassay.verifiers.evidence.same_law import SameLawEvidence
 
 TWO_LEVELS = np.log(np.r_[0.5, 0.3, np.full(20, 0.01)])
 WANTED = 19.0
@@ -59,7 +61,7 @@ def test_evidence_on_two_levels_is_missed_as_one(monkeypatch) -> None:
 
 def test_one_predictor_of_pairs_shows_them_alone(monkeypatch) -> None:
     evidence, asked = SameLawEvidence(2), []
-    evidence._log_wealth[0] = 1e3
+    evidence.gains[0] = 1e3
     monkeypatch.setattr(power, "_pairs", lambda *given: asked.append(given[-1]))
     pairs_to_see(np.log([0.7, 0.3]), 0.02, WANTED)
     assert asked == pytest.approx([WANTED + 1e3 - evidence.log_e_value])
@@ -120,7 +122,7 @@ def test_the_longest_round_of_seeds_pays_for_its_wager() -> None:
     outcomes, labels, turns = 10, 32, 8
     first = Recurrence(np.log(np.full(outcomes, 0.1)))
     gained = labels * math.log(0.001 + 0.999 * outcomes)
-    share = math.log(0.7) + math.log(0.3) + turns * math.log(0.7) - math.log(first._log.size)
+    share = math.log(0.7) + math.log(0.3) + turns * math.log(0.7) - math.log(first.gains.size)
     left = gained + share - math.log(turns) - chi2.isf(0.01, outcomes - 1) / 2.0
     found = [
         longest_round(first.log_q, turns + 1, labels, wanted)

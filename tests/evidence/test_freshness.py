@@ -12,17 +12,17 @@ import pytest
 from scipy.stats import binom
 
 from dpassay.reference import Gaussian, log_probabilities
-from dpassay.verifiers.evidence import (
-    CallCopies,
-    Dependence,
-    Frozen,
+from dpassay.verifiers.evidence.dependence import Dependence
+from dpassay.verifiers.evidence.kept_noise import CallCopies, Frozen
+from dpassay.verifiers.evidence.outcomes import count_outcomes, log_supremum_ratio
+from dpassay.verifiers.evidence.power import copies_to_see
+from dpassay.verifiers.evidence.repetition import (
+    AVOIDED,
+    SHARES,
     Periodic,
     Repetition,
-    count_outcomes,
-    log_supremum_ratio,
+    log_lag_weights,
 )
-from dpassay.verifiers.evidence.power import copies_to_see
-from dpassay.verifiers.evidence.repetition import AVOIDED, SHARES, log_lag_weights
 
 NULLS = [(0.5, 0.5), (0.9, 0.1), (0.7, 0.2, 0.1), (0.98, 0.015, 0.005)]
 LENGTH = 6

@@ -6,8 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpassay.verifiers.evidence import Conditional, Copies, Switching
-from dpassay.verifiers.evidence.dependence import COPIED
+from dpassay.verifiers.evidence.dependence import COPIED, Conditional, Copies, Switching
 from dpassay.verifiers.evidence.mixture import log_mean_of
 
 LAWS = np.array([(0.7, 0.2, 0.1), (0.1, 0.6, 0.3), (0.4, 0.4, 0.2), (0.25, 0.05, 0.7)])

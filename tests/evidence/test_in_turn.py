@@ -9,13 +9,10 @@ import numpy as np
 import pytest
 from small import drawing, small_claim
 
-from dpassay.verifiers.evidence import (
-    BlockDispersion,
-    InTurn,
-    count_outcomes,
-    log_supremum_ratio,
-)
 from dpassay.verifiers.evidence import dispersion as module
+from dpassay.verifiers.evidence.dependence import InTurn
+from dpassay.verifiers.evidence.dispersion import BlockDispersion
+from dpassay.verifiers.evidence.outcomes import count_outcomes, log_supremum_ratio
 from dpassay.verifiers.kinds.labels.checks import LabelsFreshNoise
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.run.run import verify

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpassay.verifiers.evidence import log_e_value_again
+from dpassay.verifiers.evidence.repetition import log_e_value_again
 
 LAWS = [(0.5, 0.5), (0.9, 0.1), (0.6, 0.3, 0.1), (0.97, 0.02, 0.01), (1 / 3, 1 / 3, 1 / 3)]
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.verifiers.evidence import log_e_value_above, log_e_value_larger
 from dpassay.verifiers.evidence.power import rises_to_see
+from dpassay.verifiers.evidence.same_law import log_e_value_above, log_e_value_larger
 
 
 @pytest.mark.parametrize("chance", [0.2, 0.9])

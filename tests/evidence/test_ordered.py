@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpassay.verifiers.evidence import OrderInCalls
+from dpassay.verifiers.evidence.dependence import OrderInCalls
 
 
 @pytest.mark.parametrize("law", [(0.5, 0.3, 0.2), (0.1, 0.1, 0.8), (0.5, 0.5, 0.0)])

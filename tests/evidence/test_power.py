@@ -5,8 +5,9 @@ import pytest
 from scipy.stats import binom
 
 from dpassay.reference import Gaussian, log_probabilities
-from dpassay.verifiers.evidence import SameLawEvidence, dirichlet_log_e_value
+from dpassay.verifiers.evidence.dirichlet import dirichlet_log_e_value
 from dpassay.verifiers.evidence.power import pairs_to_see, queries_to_see
+from dpassay.verifiers.evidence.same_law import SameLawEvidence
 
 EFFECT = 0.02
 THRESHOLD = 19.0

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from dpassay.reference import Gaussian, NoisyArgmax
-from dpassay.verifiers.evidence import Recurrence, Replay
 from dpassay.verifiers.evidence.power import longest_round, seeds_drawn
-from dpassay.verifiers.evidence.repetition import SHARES
+from dpassay.verifiers.evidence.repetition import SHARES, Recurrence, Replay
 
 LAWS = [
     *[(p, 1 - p) for p in (0.02, 0.1, 0.3, 0.5, 0.8, 0.97)],

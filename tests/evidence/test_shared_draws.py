@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from plans import plan
 
-from dpassay.verifiers.evidence import SharedDraws
+from dpassay.verifiers.evidence.shared_draws import SharedDraws
 from dpassay.verifiers.kinds.labels.checks.one_stream import OneStream
 
 PLAIN = {"name": "gnmax", "noise": "gaussian:4", "classes": 3, "teachers": 20}

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from dpassay.reference import Gaussian, NoisyArgmax, log_probabilities
-from dpassay.verifiers.evidence import Places, SharedNoise, count_outcomes, log_supremum_ratio
+from dpassay.verifiers.evidence.kept_noise import Places, SharedNoise
+from dpassay.verifiers.evidence.outcomes import count_outcomes, log_supremum_ratio
 
 LAWS = [(0.5, 0.5), (0.9, 0.1), (0.25, 0.75)]
 

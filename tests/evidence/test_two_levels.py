@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import binom
 
 from dpassay.reference import Gaussian, log_probabilities
-from dpassay.verifiers.evidence import LevelsOfOneLaw, dirichlet_log_e_value
-from dpassay.verifiers.evidence.dirichlet import rare_share, split_levels
+from dpassay.verifiers.evidence.dirichlet import dirichlet_log_e_value, rare_share, split_levels
 from dpassay.verifiers.evidence.power import pairs_to_see, queries_to_see
+from dpassay.verifiers.evidence.same_law import LevelsOfOneLaw
 
 EFFECT, THRESHOLD = 0.02, 22.0
 

@@ -11,7 +11,7 @@ from small import drawing, small_claim
 
 from dpassay.verifiers import assert_conforms
 from dpassay.verifiers.cli import commands
-from dpassay.verifiers.evidence import PointedEvidence
+from dpassay.verifiers.evidence.dirichlet import PointedEvidence
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import ClassProbabilities
 from dpassay.verifiers.kinds.labels.checks.fits import MOST, Fits, divergences

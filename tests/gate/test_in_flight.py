@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from runs import claimed, result
 
-from dpassay.verifiers.evidence import CrossedReleases
+from dpassay.verifiers.evidence.crossed import CrossedReleases
 from dpassay.verifiers.kinds.labels.gathering.in_flight import MOST_QUERIES
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.run.run import verify

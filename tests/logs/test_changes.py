@@ -5,7 +5,10 @@ import pytest
 from drawn_rows import drawn
 from small import small_claim
 
-from dpassay.verifiers.kinds.labels.logs import Costs, LogEvidence, changes, chunks, log_results
+from dpassay.verifiers.kinds.labels.logs import changes
+from dpassay.verifiers.kinds.labels.logs.costs import Costs
+from dpassay.verifiers.kinds.labels.logs.findings import log_results
+from dpassay.verifiers.kinds.labels.logs.judge import LogEvidence, chunks
 
 START = 1_767_225_600.0  # 2026-01-01T00:00:00Z
 

@@ -8,8 +8,10 @@ from drawn_rows import drawn
 from small import small_claim
 
 from dpassay.reference import Gaussian, probabilities
-from dpassay.verifiers.kinds.labels.logs import Costs, LogEvidence, chunks, log_results
 from dpassay.verifiers.kinds.labels.logs.column_order import ColumnOrder
+from dpassay.verifiers.kinds.labels.logs.costs import Costs
+from dpassay.verifiers.kinds.labels.logs.findings import log_results
+from dpassay.verifiers.kinds.labels.logs.judge import LogEvidence, chunks
 
 VOTES = [(20, 15, 5, 0), (4, 30, 2, 4), (13, 14, 0, 13), (0, 22, 18, 0), (3, 5, 8, 24)]
 

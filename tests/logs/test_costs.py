@@ -16,8 +16,9 @@ from dpassay.reference.accounting.release_costs import release_costs
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.inputs.release_log import Row
 from dpassay.verifiers.kinds.labels.accountant_claim import LabelsAccountant
-from dpassay.verifiers.kinds.labels.logs import Costs, costs
+from dpassay.verifiers.kinds.labels.logs import costs
 from dpassay.verifiers.kinds.labels.logs.certain_total import CertainTotal, certain_total
+from dpassay.verifiers.kinds.labels.logs.costs import Costs
 from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
 from dpassay.verifiers.kinds.labels.registry import SHARES
 

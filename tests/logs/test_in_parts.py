@@ -11,14 +11,10 @@ from typed import typed
 
 from dpassay.reference.parallel.executors import Here
 from dpassay.verifiers.inputs.release_log import Row
-from dpassay.verifiers.kinds.labels.logs import (
-    Costs,
-    LogEvidence,
-    chunks,
-    laws,
-    log_results,
-    verify_log,
-)
+from dpassay.verifiers.kinds.labels.logs import laws, verify_log
+from dpassay.verifiers.kinds.labels.logs.costs import Costs
+from dpassay.verifiers.kinds.labels.logs.findings import log_results
+from dpassay.verifiers.kinds.labels.logs.judge import LogEvidence, chunks
 from dpassay.verifiers.kinds.labels.logs.verify_log import observe
 
 SMALL = 64  # rows of a chunk here, and twice the histograms of a part

@@ -6,8 +6,10 @@ from drawn_rows import HISTOGRAMS, drawn
 from small import small_claim
 
 from dpassay.verifiers.inputs.release_log import LogError, Row
-from dpassay.verifiers.kinds.labels.logs import Costs, LogEvidence, chunks, log_results
-from dpassay.verifiers.kinds.labels.logs.store import bytes_of, restore
+from dpassay.verifiers.kinds.labels.logs.costs import Costs
+from dpassay.verifiers.kinds.labels.logs.findings import log_results
+from dpassay.verifiers.kinds.labels.logs.judge import LogEvidence, chunks
+from dpassay.verifiers.kinds.labels.logs.saved import bytes_of, restore
 
 
 def judged(rows, claim=None, size=500):

@@ -12,7 +12,7 @@ from runs import result
 from small import small_claim
 
 from dpassay.verifiers.cli import commands
-from dpassay.verifiers.kinds.labels.logs import CHUNK, LogEvidence
+from dpassay.verifiers.kinds.labels.logs.judge import CHUNK, LogEvidence
 from dpassay.verifiers.kinds.labels.logs.verify_log import verify_log
 
 

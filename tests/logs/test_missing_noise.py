@@ -13,9 +13,11 @@ from small import small_claim
 
 from dpassay.reference import log_probabilities
 from dpassay.reference.noise import Gaussian
-from dpassay.verifiers.kinds.labels.logs import Costs, LogEvidence, chunks, judge, log_results
+from dpassay.verifiers.kinds.labels.logs import judge
+from dpassay.verifiers.kinds.labels.logs.costs import Costs
+from dpassay.verifiers.kinds.labels.logs.findings import log_results
+from dpassay.verifiers.kinds.labels.logs.judge import LogEvidence, chunks
 from dpassay.verifiers.kinds.labels.logs.missing_noise import Runs
-from dpassay.verifiers.kinds.labels.logs.store import bytes_of, restore
 from dpassay.verifiers.kinds.labels.logs.strata import WEIGHTS
 
 ROWS = 3000
@@ -209,21 +211,6 @@ def test_all_wagers_on_labels_together_are_worth_one():
         *(*judge.PARTIES.values(), *WEIGHTS.values()),
     )
     assert sum(weights) == pytest.approx(1.0, abs=1e-12)
-
-
-def test_a_state_from_before_wagers_on_hours_goes_on():
-    """Catches a monitor that cannot read its own state after an update, and loses its rows."""
-    rows = named(drawn(1000, 11))
-    before, after = LogEvidence(small_claim(), 0), LogEvidence(small_claim(), 0)
-    before.observe(rows[:500])
-    hours = before.parties.pop()
-    kept = bytes_of(before)
-    before.parties.append(hours)
-    restore(after, kept)
-    assert after.highest == before.highest
-    assert not after.parties[2].evidence
-    after.observe(rows[500:])
-    assert len(after.parties[2].evidence) == len({row.time // 3600 % 24 for row in rows[500:]})
 
 
 def test_runs_do_not_depend_on_how_rows_are_added():

@@ -123,17 +123,21 @@ def test_what_does_not_fit_a_state_is_one_line(tmp_path) -> None:
         Monitor(str(log), small_claim(), str(tmp_path / "file"), once=True)
 
 
-def test_a_state_without_words_for_neighbours_is_of_moved_votes(tmp_path) -> None:
-    """Those of before the claim had such keys go on; what is of other neighbours does not."""
+def test_a_state_of_other_neighbours_is_of_another_claim(tmp_path) -> None:
+    """Catches costs between other neighbours that are added up; the default may be said or not."""
     log, state = tmp_path / "log.csv", tmp_path / "state"
     log.write_text(HEAD + lines(50, 6))
     run_out(log, state)
-    said = json.loads(content(state)[0][0][1])
-    assert not {"adjacency", "unit", "max_teachers"} & set(said["mechanism"])
     claim = small_claim()
-    less = claim.mechanism.model_copy(update={"adjacency": "add-remove"})
+    same, less = (
+        claim.model_copy(
+            update={"mechanism": claim.mechanism.model_copy(update={"adjacency": adjacency})}
+        )
+        for adjacency in ("replace-one", "add-remove")
+    )
+    run_out(log, state, same)
     with pytest.raises(LogError, match="another claim"):
-        run_out(log, state, claim.model_copy(update={"mechanism": less}))
+        run_out(log, state, less)
 
 
 def test_a_bad_row_ends_it_and_loses_nothing_before(tmp_path) -> None:

@@ -12,7 +12,8 @@ from small import small_claim
 from typed import typed
 
 from dpassay.verifiers.inputs.release_log import LogError
-from dpassay.verifiers.kinds.labels.logs import sealed, store
+from dpassay.verifiers.kinds.labels.logs import sealed
+from dpassay.verifiers.kinds.labels.logs.judge import LogEvidence
 from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
 
 DAMAGED = "damaged: it does not hold what was written to it: expected a copy of it, or a new folder"
@@ -101,19 +102,13 @@ def test_a_file_that_was_emptied_or_is_none_of_ours_is_told(followed, tmp_path) 
 
 
 def test_a_state_of_another_version_is_told_as_that(followed, tmp_path, monkeypatch) -> None:
-    """Of the first format, of a later one, and of evidence that has other parts."""
-    first = tmp_path / "first"
-    first.mkdir()
-    tables = ("state (id, claim)", "histograms (votes)", "alarms (alarm)", "inputs (name)")
-    changed(first, "; ".join(f"CREATE TABLE {table}" for table in tables))
-    with pytest.raises(LogError, match=VERSION):
-        run_out(followed / "log.csv", first)
+    """Of a later format, and of evidence that has other parts."""
     with monkeypatch.context() as later:
-        later.setattr(sealed, "_FORMAT", 3)
+        later.setattr(sealed, "_FORMAT", 2)
         run_out(followed / "log.csv", tmp_path / "later")
     with pytest.raises(LogError, match=VERSION):
         run_out(followed / "log.csv", tmp_path / "later")
-    monkeypatch.setattr(store, "_COUNTS", ("asked", "rows"))
+    monkeypatch.setattr(LogEvidence, "SAVED", ("asked", "rows"))
     with pytest.raises(LogError, match=VERSION):
         run_out(followed / "log.csv", followed / "state")
 

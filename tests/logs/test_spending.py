@@ -11,7 +11,9 @@ from typed import typed
 
 from dpassay.reference import Laplace, NoisyArgmax
 from dpassay.reference.accounting.release_costs import CountedCost
-from dpassay.verifiers.kinds.labels.logs import Costs, LogEvidence, log_results
+from dpassay.verifiers.kinds.labels.logs.costs import Costs
+from dpassay.verifiers.kinds.labels.logs.findings import log_results
+from dpassay.verifiers.kinds.labels.logs.judge import LogEvidence
 from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
 from dpassay.verifiers.text import epsilon_text
 

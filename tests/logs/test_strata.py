@@ -10,9 +10,11 @@ from drawn_rows import HISTOGRAMS, drawn
 from small import small_claim
 
 from dpassay.verifiers.inputs.input_error import ColumnsError
-from dpassay.verifiers.kinds.labels.logs import Costs, LogEvidence, chunks, log_results
+from dpassay.verifiers.kinds.labels.logs.costs import Costs
+from dpassay.verifiers.kinds.labels.logs.findings import log_results
+from dpassay.verifiers.kinds.labels.logs.judge import LogEvidence, chunks
 from dpassay.verifiers.kinds.labels.logs.laws import POWERS, Alternatives
-from dpassay.verifiers.kinds.labels.logs.store import bytes_of, restore
+from dpassay.verifiers.kinds.labels.logs.saved import bytes_of, restore
 from dpassay.verifiers.kinds.labels.logs.strata import WEIGHTS, AllStrata
 from dpassay.verifiers.kinds.labels.logs.verify_log import verify_log
 
@@ -269,7 +271,7 @@ def test_a_monitor_goes_on_with_its_strata():
     for part in (whole, after):
         part.observe(rows[1000:])
     assert after.highest == whole.highest
-    assert after.strata.keys() == whole.strata.keys()
+    assert bytes_of(after.strata) == bytes_of(whole.strata)
 
 
 HEADER = "c0,c1,c2,c3,label,Region,model\n"

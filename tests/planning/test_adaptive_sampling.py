@@ -9,7 +9,7 @@ import pytest
 from claims import gnmax
 from plans import PLANS, plan
 
-from dpassay.verifiers.evidence import PointedEvidence
+from dpassay.verifiers.evidence.dirichlet import PointedEvidence
 from dpassay.verifiers.kinds.labels.planning.schedule import AdaptiveSampling, Schedule
 from dpassay.verifiers.kinds.labels.planning.streams import LabelBatch, Role
 

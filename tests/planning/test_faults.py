@@ -6,7 +6,7 @@ from claims import gnmax
 from scipy.stats import norm
 
 from dpassay.reference import Exponential, Gaussian, Gumbel, Laplace, probabilities
-from dpassay.verifiers.evidence import PointedEvidence
+from dpassay.verifiers.evidence.dirichlet import PointedEvidence
 from dpassay.verifiers.kinds.labels.planning.class_faults import race_with_bare
 from dpassay.verifiers.kinds.labels.planning.laws import fault_laws, rough_noise_law
 from dpassay.verifiers.kinds.labels.planning.plan import rotated_rows

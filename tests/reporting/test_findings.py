@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from runs import result
 from small import drawing, small_claim
 
-from dpassay.verifiers.evidence import telling_outcomes
+from dpassay.verifiers.evidence.outcomes import telling_outcomes
 from dpassay.verifiers.findings.evidence_text import told_apart
 from dpassay.verifiers.findings.figures import CheckFigures, ScaleTrace
 from dpassay.verifiers.findings.report import Verdict

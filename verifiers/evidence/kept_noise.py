@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference.arrays import Matrix, Vector
-from .mixture import log_mean_of, log_mixture_of
+from .mixture import EvenMixture, log_mean_of, log_mixture_of
 from .outcomes import Outcomes, log_supremum_ratio
 
 _CALL_COPIED = _KEPT = 0.999  # probabilities that a label is a copy, in a call or of the first
@@ -18,7 +18,7 @@ _PULLS = (0.1, 1.0, 8.0, 64.0)  # prior labels of the claimed law, per connectio
 _COPIED = (0.9, 0.3)  # probabilities that a label copies that of the call before
 
 
-class CallCopies:
+class CallCopies(EvenMixture):
     """E-process for "this call copies one of the earlier calls" on one histogram.
 
     log_q: the null's log-probabilities (o,); size: labels compared, from the start of each call.
@@ -32,7 +32,7 @@ class CallCopies:
         self.log_gain = np.log1p(-_CALL_COPIED + _CALL_COPIED / np.maximum(np.exp(log_q), 1e-300))
         self._calls = np.zeros((0, size), dtype=np.int64)
         self._made = 0
-        self._log = np.zeros(_CHANCES.size)
+        self.gains = np.zeros(_CHANCES.size)
 
     def observe(self, outcomes: Outcomes) -> None:
         """Adds the labels of one call, as outcomes (n,); shorter calls are not compared."""
@@ -44,16 +44,11 @@ class CallCopies:
             gains = np.where(same, self.log_gain[outcomes], np.log1p(-_CALL_COPIED))
             ratios = np.stack([gains[:, :prefix].sum(-1) for prefix in _PREFIXES])
             copied = log_mixture_of(ratios, np.full(ratios.shape, -np.log(ratios.size)))
-            self._log += np.logaddexp(np.log1p(-_CHANCES), np.log(_CHANCES) + copied)
+            self.gains += np.logaddexp(np.log1p(-_CHANCES), np.log(_CHANCES) + copied)
         if self._made == len(self._calls):
             self._calls = np.resize(self._calls, (max(64, 2 * self._made), self.size))
         self._calls[self._made] = outcomes
         self._made += 1
-
-    @property
-    def log_e_value(self) -> float:
-        """Log of the mixture over probabilities that a call is a copy."""
-        return log_mean_of(self._log)
 
 
 class Frozen:
@@ -89,7 +84,7 @@ class Frozen:
         self.log_e_value += float(kept * gain + (fresh.size - kept) * np.log1p(-_KEPT))
 
 
-class OfConnections:
+class OfConnections(EvenMixture):
     """E-process for "each connection has its own law" against independent draws of log_q (o,).
 
     A wager predicts a label from earlier ones over its connection: by their frequencies, starting
@@ -102,7 +97,7 @@ class OfConnections:
         self._q = np.maximum(np.exp(log_q), 1e-300)
         self._counts: dict[Hashable, Vector] = {}
         self._last: dict[Hashable, int] = {}
-        self._log = np.zeros(len(_PULLS) + len(_COPIED))
+        self.gains = np.zeros(len(_PULLS) + len(_COPIED))
 
     def observe(self, outcomes: Outcomes, connections: Sequence[Hashable]) -> None:
         """Adds labels in order, as outcomes (n,), and the connection of each (n,)."""
@@ -113,14 +108,9 @@ class OfConnections:
             if before:
                 urns = (counts[outcome] / q + pulls) / (before + pulls)
                 copies = 1.0 - copied + copied * (self._last[connection] == outcome) / q
-                self._log += np.log(np.concatenate([urns, copies]))
+                self.gains += np.log(np.concatenate([urns, copies]))
             counts[outcome] += 1.0
             self._last[connection] = outcome
-
-    @property
-    def log_e_value(self) -> float:
-        """Log of the mixture over wagers."""
-        return log_mean_of(self._log)
 
 
 SHARED = np.array([0.999, 0.5, 0.1])

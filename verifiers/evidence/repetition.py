@@ -6,7 +6,7 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
 from ...reference.arrays import Matrix, Vector
-from .mixture import log_mean_of, log_mixture_of
+from .mixture import EvenMixture, log_mixture_of
 from .outcomes import Outcomes, count_outcomes, log_supremum_ratio
 
 LONGEST = 1 << 14
@@ -225,7 +225,7 @@ class Replay:
         return int(np.argmax(self._ratios.max(0)))
 
 
-class Recurrence:
+class Recurrence(EvenMixture):
     """E-process for "a start begins with the labels of an earlier start".
 
     log_q: the claimed log-probabilities (o,) of the histogram asked first in every start. Which
@@ -237,7 +237,7 @@ class Recurrence:
     def __init__(self, log_q: Vector) -> None:
         self.log_q = log_q
         self._starts: list[Outcomes] = []
-        self._log = np.zeros(CHANCES.size)
+        self.gains = np.zeros(CHANCES.size)
 
     def observe(self, first: Outcomes) -> None:
         """Adds the first outcomes (n,) of a start, n > 0."""
@@ -246,13 +246,8 @@ class Recurrence:
             weights = _LOG_SHARES[:, None] - np.log(len(ratios))
             copied = log_mixture_of(np.hstack(ratios), weights)
             copied -= log_supremum_ratio(count_outcomes(first, self.log_q.size), self.log_q)
-            self._log += np.logaddexp(np.log1p(-CHANCES), np.log(CHANCES) + copied)
+            self.gains += np.logaddexp(np.log1p(-CHANCES), np.log(CHANCES) + copied)
         self._starts.append(first)
-
-    @property
-    def log_e_value(self) -> float:
-        """Log of the mixture over probabilities that a start is repeated."""
-        return log_mean_of(self._log)
 
 
 def _ratios_of_windows(earlier: Outcomes, again: Outcomes, log_q: Vector) -> Vector:

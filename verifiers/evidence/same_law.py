@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaln, logsumexp
 
-from .mixture import log_mean_of
+from .mixture import EvenMixture
 from .outcomes import Outcomes
 
 CONCENTRATIONS = (1.0, 30.0, 1e3, 3e4)
@@ -51,7 +51,7 @@ class LevelsOfOneLaw:
         self._few.observe(self._place[x], self._place[y])
 
 
-class SameLawEvidence:
+class SameLawEvidence(EvenMixture):
     """Bets on pairs (x, y), one label from each stream, with predictors from past pairs.
 
     outcomes: how many there are. The wager p1(x) p2(y) / (m(x) m(y)) with m = (p1 + p2)/2 has
@@ -63,7 +63,7 @@ class SameLawEvidence:
     def __init__(self, outcomes: int) -> None:
         self._first = np.zeros(outcomes)
         self._second = np.zeros(outcomes)
-        self._log_wealth = np.zeros(len(CONCENTRATIONS))
+        self.gains = np.zeros(len(CONCENTRATIONS))
 
     @property
     def pairs(self) -> int:
@@ -74,11 +74,6 @@ class SameLawEvidence:
     def counts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Labels seen per outcome (o,) in each stream."""
         return self._first, self._second
-
-    @property
-    def log_e_value(self) -> float:
-        """Log of the mean wealth over the concentrations."""
-        return log_mean_of(self._log_wealth)
 
     def observe(self, x: Outcomes, y: Outcomes) -> None:
         """Adds pairs in order: outcomes (n,) of the first stream and (n,) of the second."""
@@ -101,7 +96,7 @@ class SameLawEvidence:
             p1 = (n1 + concentration * pooled) / total
             p2 = (n2 + concentration * pooled) / total
             mean = 0.5 * (p1 + p2)
-            self._log_wealth[i] += np.log(p1[:, 0] * p2[:, 1] / (mean[:, 0] * mean[:, 1])).sum()
+            self.gains[i] += np.log(p1[:, 0] * p2[:, 1] / (mean[:, 0] * mean[:, 1])).sum()
         self._first = self._first + seen_x.sum(0)
         self._second = self._second + seen_y.sum(0)
 

@@ -12,7 +12,7 @@ from ...reference.accounting.counting import MOST, best_count
 from ...reference.accounting.divergences import renyi_divergence
 from ...reference.mechanisms import Labels
 from ..claims.tables import PrivacyClaim
-from ..evidence import count_outcomes
+from ..evidence.outcomes import count_outcomes
 from ..text import counted
 from .document import VariedDocument
 from .verdict import Verdict, verdict_of

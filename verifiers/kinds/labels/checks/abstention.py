@@ -6,7 +6,7 @@ from scipy.special import logsumexp
 from .....reference import REFUSAL
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
-from ....evidence import dirichlet_log_e_value
+from ....evidence.dirichlet import dirichlet_log_e_value
 from ....findings.excluded import SURE_TO_SEE, Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note

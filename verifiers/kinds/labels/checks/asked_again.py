@@ -7,7 +7,8 @@ import numpy as np
 
 from .....reference.histograms import neighbours_among
 from .....reference.mechanisms import Labels
-from ....evidence import as_outcomes, log_e_value_again
+from ....evidence.outcomes import as_outcomes
+from ....evidence.repetition import log_e_value_again
 from ....findings.evidence_text import an_e_value
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note

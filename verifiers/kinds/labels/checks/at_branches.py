@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from .....reference.mechanisms import Labels
-from ....evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcomes
+from ....evidence.dirichlet import PointedEvidence, dirichlet_log_e_value
+from ....evidence.outcomes import count_outcomes, telling_outcomes
 from ....findings.finding import Finding
 from ....paths.decision import asked_words, decision_words
 from ....run.cause import NEAR

@@ -22,10 +22,9 @@ from ..planning.laws import (
     uniform,
 )
 from ..planning.plan import Plan
-from .fitted import FITTING_COSTS, ROUNDING_COSTS, Fitted, by_stream, log_ratios
+from .fitted import FITTING_COSTS, Asked, Fitted, highest, nearest_rounding
 
 _LEAST, _MOST = 1e-3, 0.99  # of the answers
-_DIGITS = 3
 _FIRST = 2048  # labels of a start that are looked at
 _BARE = "noise-missing"
 
@@ -49,11 +48,8 @@ def fit_shares(plan: Plan, counts: Matrix, ratios: Vector) -> Iterator[Fitted]:
 
 
 def _fit_share(plan: Plan, counts: Matrix, of: Note, law: Law, stands_for: int) -> Fitted:
-    from scipy.optimize import minimize_scalar
-
-    asked = counts.any(-1)
-    seen, log_q, histograms = counts[asked], plan.log_q[asked], plan.histograms[asked]
-    claim = plan.claim.mechanism
+    claim, asked = plan.claim.mechanism, Asked(plan, counts)
+    seen, log_q, histograms = asked.counts, asked.log_q, asked.histograms
     wrong, right = release(claim, law), mechanism_law(claim.mechanism())
     with np.errstate(divide="ignore", over="ignore"):
         odds = np.where(seen > 0, np.exp(np.log(wrong(histograms)) - log_q), 1.0)
@@ -62,19 +58,13 @@ def _fit_share(plan: Plan, counts: Matrix, of: Note, law: Law, stands_for: int) 
     def gained(share: float) -> float:
         return float((seen * np.log1p(share * (odds - 1.0))).sum())
 
-    best = minimize_scalar(lambda s: -gained(s), bounds=(_LEAST, _MOST), method="bounded").x
-    rounded = [float(f"{best:.{digits}g}") for digits in range(1, _DIGITS + 1)]
-    close = (one for one in rounded if one < 1.0 and gained(one) >= gained(best) - ROUNDING_COSTS)
-    share = next(close, float(best))
+    share = nearest_rounding(gained, highest(gained, _LEAST, _MOST), 1.0)
 
     def mixed(votes: Matrix) -> Matrix:
         return (1.0 - share) * right(votes) + share * wrong(votes)
 
     note = Note(of.code, f"{of} in about {share:.3g} of the answers", {"share": share})
-    fault = LabelFault(note, mixed)
-    each = log_ratios(fault, seen, log_q, histograms)
-    log_ratio = float(each.sum()) - FITTING_COSTS
-    return Fitted(fault, log_ratio, by_stream(each, counts), stands_for)
+    return asked.fitted(LabelFault(note, mixed), stands_for)
 
 
 class BareStarts:

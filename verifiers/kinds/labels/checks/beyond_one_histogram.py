@@ -6,8 +6,10 @@ from numpy.typing import NDArray
 from .....reference import NoisyArgmax, SampledArgmax
 from .....reference.arrays import Matrix, Vector
 from .....reference.mechanisms import Labels
-from ....evidence import Outcomes, Places, Recurrence, Replay, SharedNoise, as_outcomes
+from ....evidence.kept_noise import Places, SharedNoise
+from ....evidence.outcomes import Outcomes, as_outcomes
 from ....evidence.power import longest_round, seeds_drawn
+from ....evidence.repetition import Recurrence, Replay
 from ..planning.plan import CommonNoise, Plan
 from ..planning.streams import FRESH_CALL, Role
 

@@ -8,8 +8,8 @@ from scipy.special import logsumexp
 
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
-from ....evidence import telling_outcomes
 from ....evidence.dirichlet import FROM_THE_START
+from ....evidence.outcomes import telling_outcomes
 from ....evidence.parts import Parts
 from ....findings.evidence_text import NEAREST, times_likelier
 from ....findings.excluded import Excluded

@@ -9,8 +9,9 @@ import numpy as np
 from .....reference import REFUSAL
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
-from ....evidence import LevelsOfOneLaw, Outcomes, SameLawEvidence, as_outcomes, log_e_value_larger
 from ....evidence.dirichlet import split_levels
+from ....evidence.outcomes import Outcomes, as_outcomes
+from ....evidence.same_law import LevelsOfOneLaw, SameLawEvidence, log_e_value_larger
 from ....findings.excluded import SURE_TO_SEE, Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note

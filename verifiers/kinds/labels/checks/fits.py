@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
-from ....evidence import PointedEvidence
+from ....evidence.dirichlet import PointedEvidence
 from ....findings.note import Note
 from ....run.cause import SURE
 from ..planning.plan import Plan

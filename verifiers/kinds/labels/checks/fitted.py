@@ -29,7 +29,6 @@ _FURTHEST = 100.0  # largest factor beyond those of known faults, in either dire
 _REACH = 3.0  # scales of its noise that a threshold may lie beyond 0 and beyond all votes
 _TRIED = 61  # thresholds, among which the likeliest is looked for
 _TRIES = {2: "two", 3: "three"}
-_SCREENING = ScaledNoise.THRESHOLD
 _CLOSE = 1e-3  # precision of the log of a factor
 ROUNDING_COSTS = 1.92  # most nats lost by rounding: what a 95 % likelihood interval leaves
 _MOST_DIGITS = 5
@@ -50,13 +49,39 @@ class Fitted:
     near: Note | None = None
 
 
+class Asked:
+    """Labels of the streams that were asked: counts (n, o), claimed log-laws (n, o), votes (n, c).
+
+    counts: of labels (streams, o), with rotations undone.
+    """
+
+    def __init__(self, plan: Plan, counts: Matrix) -> None:
+        self._asked = counts.any(-1)
+        self.counts = counts[self._asked]
+        self.log_q, self.histograms = plan.log_q[self._asked], plan.histograms[self._asked]
+
+    def log_ratio(self, fault: LabelFault) -> float:
+        """The log-ratio of a fault to the claim, over all labels."""
+        return float(log_ratios(fault, self.counts, self.log_q, self.histograms).sum())
+
+    def fitted(self, fault: LabelFault, stands_for: int, price: float = FITTING_COSTS) -> Fitted:
+        """The fault as one that was fitted to these labels."""
+        each = np.zeros(self._asked.size)
+        each[self._asked] = log_ratios(fault, self.counts, self.log_q, self.histograms)
+        return Fitted(fault, float(each.sum()) - price, each, stands_for)
+
+
 def log_ratios(fault: LabelFault, counts: Matrix, log_q: Matrix, histograms: Matrix) -> Vector:
     """Log-ratios (n,) of a fault against the claim, by counts of labels (n, o) of histograms.
 
     log_q: claimed log-laws (n, o); histograms: votes (n, c).
     """
     with np.errstate(invalid="ignore"):  # where both give a label no chance
-        ratios = fault_laws([fault], log_q, histograms)[:, 0] - log_q
+        return gains_of(counts, fault_laws([fault], log_q, histograms)[:, 0] - log_q)
+
+
+def gains_of(counts: Matrix, ratios: Matrix) -> Vector:
+    """Log-ratios (n,) of counts of labels (n, o), by the log-ratio (n, o) of each."""
     return np.asarray((counts * np.where(counts > 0, ratios, 0.0)).sum(-1))
 
 
@@ -66,9 +91,25 @@ def fit_scale(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted
     counts: of labels (streams, o), with rotations undone; ratios: log-likelihood ratios (a,) of
     the known faults.
     """
-    found = [_fit_noise(plan, counts, ratios, noise) for noise in ScaledNoise]
-    found += [_fit_threshold(plan, counts, ratios), _fit_tries(plan, counts, ratios)]
+    if not counts.any():
+        return None
+    asked = Asked(plan, counts)
+    found = [_fit_noise(plan, asked, ratios, noise) for noise in ScaledNoise]
+    mechanism = plan.claim.mechanism.mechanism()
+    if isinstance(mechanism, ConfidentGNMax):
+        known = _scaled(plan, ScaledNoise.THRESHOLD).values()
+        nearest = max(known, key=lambda at: float(ratios[at]))
+        others = [
+            _fit_threshold(plan.claim.mechanism.total, mechanism, asked, nearest),
+            _fit_tries(mechanism, asked, nearest),
+        ]
+        found += [one for one in others if one.log_ratio > max(0.0, float(ratios[nearest]))]
     return likelier(filter(None, found))
+
+
+def _scaled(plan: Plan, noise: ScaledNoise) -> dict[float, int]:
+    """The known faults of another scale of a noise: their indices, by the factor."""
+    return {f.scaled[1]: i for i, f in enumerate(plan.faults) if f.scaled and f.scaled[0] is noise}
 
 
 def likelier(found: Iterable[Fitted]) -> Fitted | None:
@@ -85,81 +126,53 @@ def likelier(found: Iterable[Fitted]) -> Fitted | None:
     return replace(best, near=next(causes, best.near))
 
 
-def _fit_noise(
-    plan: Plan, counts: NDArray[np.float64], ratios: Vector, noise: ScaledNoise
-) -> Fitted | None:
-    known = {f.scaled[1]: i for i, f in enumerate(plan.faults) if f.scaled and f.scaled[0] is noise}
-    asked = counts.any(-1)
-    if not known or not asked.any():
+def _fit_noise(plan: Plan, asked: Asked, ratios: Vector, noise: ScaledNoise) -> Fitted | None:
+    known = _scaled(plan, noise)
+    if not known:
         return None
-    claim = plan.claim.mechanism
 
-    def of(factor: float, wording: str = "") -> tuple[LabelFault, Vector]:
-        fault = scale_fault(claim, noise, factor, wording)
-        seen = counts[asked], plan.log_q[asked], plan.histograms[asked]
-        return fault, log_ratios(fault, *seen)
+    def fault_of(factor: float, wording: str = "") -> LabelFault:
+        return scale_fault(plan.claim.mechanism, noise, factor, wording)
 
     @cache
     def gained(factor: float) -> float:
-        return float(of(factor)[1].sum())
+        return asked.log_ratio(fault_of(factor))
 
     explained = {1.0: 0.0} | {factor: float(ratios[at]) for factor, at in known.items()}
     factor = _likeliest(gained, explained)
     left = gained(factor) - FITTING_COSTS
     if left <= max(explained.values()):
         return None
-    wording = _round_factor(gained, factor)
+    wording = f"{nearest_rounding(gained, factor, 1.0):g}"
     claimed = "claimed scale" if noise is ScaledNoise.VOTES else "claim"
-    fault, found = of(float(wording), f"about {wording} times the {claimed}")
+    fault = fault_of(float(wording), f"about {wording} times the {claimed}")
     nearest = min(known, key=lambda other: abs(math.log(other / factor)))
-    return Fitted(fault, left, by_stream(found, counts), known[nearest])
+    return replace(asked.fitted(fault, known[nearest]), log_ratio=left)
 
 
-def _fit_threshold(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted | None:
-    """The fault of another threshold with the claimed noise, if it explains more."""
-    from scipy.optimize import minimize_scalar
-
-    mechanism = plan.claim.mechanism.mechanism()
-    asked = counts.any(-1)
-    if not isinstance(mechanism, ConfidentGNMax) or not asked.any():
-        return None
-    seen = counts[asked], plan.log_q[asked], plan.histograms[asked]
-
-    def of(threshold: float) -> tuple[LabelFault, Vector]:
-        law = mechanism_law(replace(mechanism, threshold=threshold))
-        words = f"a threshold of about {threshold:g} in place of {mechanism.threshold:g}"
-        code = "threshold-too-low" if threshold < mechanism.threshold else "threshold-too-high"
-        fields = {"threshold": threshold, "claimed": mechanism.threshold}
-        fault = LabelFault(Note(code, words, fields), law)
-        return fault, log_ratios(fault, *seen)
-
-    gain = _screening_gain(mechanism, counts[asked], plan.histograms[asked])
+def _fit_threshold(total: int, mechanism: ConfidentGNMax, asked: Asked, stands_for: int) -> Fitted:
+    """The fault of another threshold with the claimed noise; total: of all votes."""
+    gain = _screening_gain(mechanism, asked.counts, asked.histograms)
 
     def screened(threshold: float) -> float:
-        return gain(replace(mechanism, threshold=threshold).log_screening(plan.histograms[asked]))
+        return gain(replace(mechanism, threshold=threshold).log_screening(asked.histograms))
 
     reach = _REACH * mechanism.threshold_noise.scale
     least = min(0.0, mechanism.threshold - reach)
-    most = max(plan.claim.mechanism.total, mechanism.threshold) + reach
+    most = max(total, mechanism.threshold) + reach
     tried = np.sort([mechanism.threshold, *np.linspace(least, most, _TRIED)])
     place = int(np.argmax([screened(float(threshold)) for threshold in tried]))
-    found = minimize_scalar(
-        lambda threshold: -screened(threshold),
-        bounds=(tried[max(place - 1, 0)], tried[min(place + 1, tried.size - 1)]),
-        method="bounded",
-    )
+    low, high = tried[max(place - 1, 0)], tried[min(place + 1, tried.size - 1)]
+    best = highest(screened, low, high)
     # rounded to places, from that of its noise on: near 0 digits would say more than the labels
-    place = -math.floor(math.log10(mechanism.threshold_noise.scale))
-    rounded = (round(float(found.x), place + more) + 0.0 for more in range(_MOST_DIGITS))
-    fault, gained = of(_nearest(screened, float(found.x), list(rounded), mechanism.threshold))
-    left = float(gained.sum()) - FITTING_COSTS
-    known = [
-        i for i, f in enumerate(plan.faults) if f.scaled and f.scaled[0] is ScaledNoise.THRESHOLD
-    ]
-    nearest = max(known, key=lambda at: float(ratios[at]))
-    if left <= max(0.0, float(ratios[nearest])):
-        return None
-    return Fitted(fault, left, by_stream(gained, counts), nearest)
+    first = -math.floor(math.log10(mechanism.threshold_noise.scale))
+    rounded = [round(best, first + more) + 0.0 for more in range(_MOST_DIGITS)]
+    threshold = _first_left(screened, best, rounded, mechanism.threshold)
+    words = f"a threshold of about {threshold:g} in place of {mechanism.threshold:g}"
+    code = "threshold-too-low" if threshold < mechanism.threshold else "threshold-too-high"
+    note = Note(code, words, {"threshold": threshold, "claimed": mechanism.threshold})
+    law = mechanism_law(replace(mechanism, threshold=threshold))
+    return asked.fitted(LabelFault(note, law), stands_for)
 
 
 def _screening_gain(
@@ -172,24 +185,12 @@ def _screening_gain(
     """
     claimed = mechanism.log_screening(histograms)
     seen = np.stack([counts[:, :-1].sum(-1), counts[:, -1]], -1)
-
-    def gained(chances: Matrix) -> float:
-        ratios = with_leak(chances, claimed) - claimed
-        return float((seen * np.where(seen > 0, ratios, 0.0)).sum())
-
-    return gained
+    return lambda chances: float(gains_of(seen, with_leak(chances, claimed) - claimed).sum())
 
 
-def _fit_tries(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted | None:
-    """The fault that a refused query is screened again, if it explains more than known ones."""
-    mechanism = plan.claim.mechanism.mechanism()
-    asked = counts.any(-1)
-    if not isinstance(mechanism, ConfidentGNMax) or not asked.any():
-        return None
-    right, seen = mechanism_law(mechanism), (counts[asked], plan.log_q[asked])
-    known = [i for i, f in enumerate(plan.faults) if f.scaled and f.scaled[0] is _SCREENING]
-    nearest = max(known, key=lambda at: float(ratios[at]))
-    found = list[Fitted]()
+def _fit_tries(mechanism: ConfidentGNMax, asked: Asked, stands_for: int) -> Fitted:
+    """The fault that a refused query is screened again."""
+    right, found = mechanism_law(mechanism), list[Fitted]()
     for tries, words in _TRIES.items():
 
         def law(histograms: Matrix, tries: int = tries) -> Matrix:
@@ -200,18 +201,8 @@ def _fit_tries(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitte
 
         message = f"a query that is refused is screened again, and answered if one of {words} is"
         fault = LabelFault(Note("refusals-tried-again", message, {"tries": tries}), law)
-        gained = log_ratios(fault, *seen, plan.histograms[asked])
-        left = float(gained.sum()) - math.log(len(_TRIES))
-        found.append(Fitted(fault, left, by_stream(gained, counts), nearest))
-    best = max(found, key=lambda one: one.log_ratio)
-    return best if best.log_ratio > max(0.0, float(ratios[nearest])) else None
-
-
-def by_stream(found: Vector, counts: Matrix) -> Vector:
-    """Values of the streams that were asked, with 0 for the others; counts: labels (streams, o)."""
-    each = np.zeros(len(counts))
-    each[counts.any(-1)] = found
-    return each
+        found.append(asked.fitted(fault, stands_for, math.log(len(_TRIES))))
+    return max(found, key=lambda one: one.log_ratio)
 
 
 def fit_kind(plan: Plan, counts: Matrix, ratios: Matrix) -> Fitted | None:
@@ -220,7 +211,7 @@ def fit_kind(plan: Plan, counts: Matrix, ratios: Matrix) -> Fitted | None:
     counts: of labels (streams, o); ratios: log-likelihood ratios (streams, a) of known faults. The
     choice among k kinds costs log k.
     """
-    scaled = [i for i, f in enumerate(plan.faults) if f.scaled and f.scaled[0] is ScaledNoise.VOTES]
+    scaled = list(_scaled(plan, ScaledNoise.VOTES).values())
     asked = counts.any(-1)
     votes = np.array([stream.histogram for stream in plan.streams], dtype=np.int64)
     kinds = [
@@ -251,27 +242,33 @@ def fit_kind(plan: Plan, counts: Matrix, ratios: Matrix) -> Fitted | None:
 
 def _likeliest(gained: Callable[[float], float], explained: Mapping[float, float]) -> float:
     """The factor that explains most, between the neighbours of the best known factor."""
-    from scipy.optimize import minimize_scalar
-
     best = max(explained, key=lambda factor: explained[factor])
     below = max((f for f in explained if f < best), default=best / _FURTHEST)
     above = min((f for f in explained if f > best), default=best * _FURTHEST)
-    found = minimize_scalar(
-        lambda at: -gained(math.exp(at)),
-        bounds=(math.log(below), math.log(above)),
-        method="bounded",
-        options={"xatol": _CLOSE},
-    )
-    return math.exp(float(found.x))
+    ends = math.log(below), math.log(above)
+    return math.exp(highest(lambda at: gained(math.exp(at)), *ends, _CLOSE))
 
 
-def _round_factor(gained: Callable[[float], float], factor: float) -> str:
-    """A factor in as few digits as its 95 % likelihood interval leaves, and never 1."""
-    rounded = [float(f"{factor:.{digits}g}") for digits in range(1, _MOST_DIGITS + 1)]
-    return f"{_nearest(gained, factor, rounded, 1.0):g}"
+def highest(
+    gained: Callable[[float], float], low: float, high: float, close: float = 1e-5
+) -> float:
+    """Where between two ends most is gained, to within `close`, by Brent's method."""
+    from scipy.optimize import minimize_scalar
+
+    def lost(at: float) -> float:
+        return -gained(at)
+
+    ends, options = (low, high), {"xatol": close}
+    return float(minimize_scalar(lost, bounds=ends, method="bounded", options=options).x)
 
 
-def _nearest(
+def nearest_rounding(gained: Callable[[float], float], value: float, claimed: float) -> float:
+    """A value in as few digits as its 95 % likelihood interval leaves, never the claimed one."""
+    rounded = [float(f"{value:.{digits}g}") for digits in range(1, _MOST_DIGITS + 1)]
+    return _first_left(gained, value, rounded, claimed)
+
+
+def _first_left(
     gained: Callable[[float], float], value: float, rounded: list[float], claimed: float
 ) -> float:
     """The first of a value's roundings that labels leave open and is not the claimed value."""

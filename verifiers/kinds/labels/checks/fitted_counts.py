@@ -12,9 +12,18 @@ from ....findings.note import Note
 from ....run.cause import NEAR
 from ..mechanism import LabelsMechanism
 from ..planning.faults import short
-from ..planning.laws import LabelFault, Law, fault_laws, mechanism_law, release
+from ..planning.laws import (
+    LabelFault,
+    Law,
+    LogCdf,
+    clipped,
+    fault_laws,
+    mechanism_law,
+    raced,
+    release,
+)
 from ..planning.plan import Plan
-from .fitted import FITTING_COSTS, ROUNDING_COSTS, Fitted
+from .fitted import FITTING_COSTS, ROUNDING_COSTS, Fitted, gains_of
 
 _EDGES = 601
 _FAR = 40.0  # scales of the noise from which on no count comes near 0
@@ -37,13 +46,7 @@ def count_laws(claim: LabelsMechanism, most: int) -> list[CountLaw]:
 
     def clamped(bound: float) -> LabelFault:
         words = f"{short(noise)} clamped at about {bound:.3g} times its scale, to either side"
-
-        def log_cdf(t: Matrix, votes: Matrix) -> Matrix:
-            off = (t - votes) / scale
-            logs = np.where(off < -bound, -np.inf, noise.log_cdf(off))
-            return np.where(off >= bound, 0.0, logs)
-
-        law = _raced(claim, log_cdf)
+        law = _raced(claim, clipped(noise, bound))
         return LabelFault(Note("noise-clipped", words, {"scales": bound}), law)
 
     def folded(_: float) -> LabelFault:
@@ -91,10 +94,6 @@ def count_laws(claim: LabelsMechanism, most: int) -> list[CountLaw]:
     return [*forms, CountLaw(caps, capped)] if not claim.refuses else forms
 
 
-LogCdf = Callable[[Matrix, Matrix], Matrix]
-"""Values (e,) and votes (k, 1) in; log-probabilities (k, e) that noisy counts lie below out."""
-
-
 def _raced(claim: LabelsMechanism, log_cdf: LogCdf) -> Law:
     """The law of the largest of independent noisy counts."""
 
@@ -110,12 +109,7 @@ def _wins(histogram: Vector, scale: float, log_cdf: LogCdf, lead: float) -> Vect
     most = float(histogram.max())
     low = -10.0 if most < _FAR * scale else most / scale - 12.0
     edges = np.linspace(scale * min(low, most / scale - 10.0), most + 12.0 * scale, _EDGES)
-    votes, alike, times = np.unique(histogram, return_inverse=True, return_counts=True)
-    cdf = np.exp(log_cdf(edges[None], votes[:, None]))
-    mass = np.diff(cdf, axis=-1)
-    behind = np.exp(log_cdf(edges[None] - lead, votes[:, None]))
-    logs = np.log(np.maximum(0.5 * (behind[:, 1:] + behind[:, :-1]), 1e-300))
-    return np.asarray((mass * np.exp(times @ logs - logs)).sum(-1)[alike.reshape(-1)])
+    return raced(histogram, edges, log_cdf, lead)
 
 
 _FEWEST = 14.0  # nats: what shows less is left to the plainer faults
@@ -174,5 +168,4 @@ class FittedCounts:
             log_laws = fault_laws([fault], plan.log_q, plan.histograms.astype(np.float64))[:, 0]
             with np.errstate(invalid="ignore"):  # where both give a label no chance
                 self._kept[form, size] = fault, log_laws - plan.log_q
-        ratios = self._kept[form, size][1]
-        return np.asarray((counts * np.where(counts > 0, ratios, 0.0)).sum(-1))
+        return gains_of(counts, self._kept[form, size][1])

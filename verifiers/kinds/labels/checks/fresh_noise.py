@@ -8,9 +8,12 @@ import numpy as np
 from .....reference import Histogram
 from .....reference.arrays import Matrix, Vector
 from .....reference.mechanisms import Labels
-from ....evidence import CrossedReleases, InTurn, OfConnections, Periodic, as_outcomes
+from ....evidence.crossed import CrossedReleases
+from ....evidence.dependence import InTurn
+from ....evidence.kept_noise import OfConnections
+from ....evidence.outcomes import as_outcomes
 from ....evidence.power import chi_squared_quantile, copies_to_see
-from ....evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights
+from ....evidence.repetition import LONGEST, SEGMENT, WAGERS, Periodic, log_lag_weights
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields

@@ -9,7 +9,8 @@ from .....attacks import Answers, misplaced, reconstruct
 from .....reference.arrays import Matrix
 from .....reference.clock import step
 from .....reference.mechanisms import Labels
-from ....evidence import count_outcomes, log_e_value_above
+from ....evidence.outcomes import count_outcomes
+from ....evidence.same_law import log_e_value_above
 from ....findings.figures import Leakage
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note

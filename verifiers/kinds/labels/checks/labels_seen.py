@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
-from ....evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value
+from ....evidence.dirichlet import PointedEvidence, dirichlet_log_e_value
+from ....evidence.outcomes import count_outcomes
 from ....findings.note import Note
 from ....run.cause import NEAR, SURE
 from ..planning.plan import Plan

@@ -6,12 +6,14 @@ from dataclasses import replace
 from .....reference import Noise
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
-from ....evidence import ScaleEvidence, count_outcomes
+from ....evidence.outcomes import count_outcomes
 from ....evidence.parts import Parts
+from ....evidence.scale import ScaleEvidence
 from ....findings.evidence_text import told_apart
 from ....findings.excluded import Excluded, Measured
 from ....findings.figures import finite
 from ....findings.finding import Finding
+from ....findings.note import Note
 from ..planning.faults import short
 from ..planning.plan import Plan
 from ..planning.streams import Role, Stream
@@ -56,22 +58,21 @@ class LabelsNoiseScale(LabelsEvidence):
         interval = self.evidence.interval(self.log_threshold)
         if interval is None or self.queries == 0:
             return 1000
-        reach = max(1.0 - interval[0], interval[1] - 1.0)
-        if reach <= tolerance * (1.0 + 1e-9):  # 1 - 0.95 is a hair above 0.05
+        if is_within(interval, tolerance):
             return 0
+        reach = max(1.0 - interval[0], interval[1] - 1.0)
         if not math.isfinite(reach) or reach >= 0.9:
             return 10 * self.queries
         return max(100, int(self.queries * ((reach / (0.8 * tolerance)) ** 2 - 1.0)))
 
     def fail_finding(self) -> Finding:
         noise = self.plan.claim.mechanism.noise
-        best = self.evidence.best
-        fits = short(noise.times(best))
+        fits = fitting_best(noise, self.evidence.best)
         return Finding(
             f"{self._interval_text()} leaves out the claimed {noise}",
-            f"labels fit {fits} best, of the scales compared",
-            code="scale-too-small" if best < 1.0 else "scale-too-large",
-            fields={"factor": best},
+            fits.message,
+            code=fits.code,
+            fields=fits.fields,
             measured=self._measured,
         )
 
@@ -85,12 +86,8 @@ class LabelsNoiseScale(LabelsEvidence):
     @property
     def _measured(self) -> Measured | None:
         interval = self.evidence.interval(self.log_threshold)
-        if interval is None:
-            return None
-        scale = self.plan.claim.mechanism.noise.scale
-        low, high = (scale * end for end in interval)
-        confidence = 1.0 - math.exp(-self.log_threshold)
-        return Measured(what="scale", low=low, high=finite(high), confidence=confidence)
+        noise = self.plan.claim.mechanism.noise
+        return None if interval is None else measured(noise, interval, self.log_threshold)
 
     def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
         """A pass has the whole interval within the tolerance."""
@@ -122,6 +119,25 @@ class LabelsNoiseScale(LabelsEvidence):
     def _interval_text(self) -> str:
         noise = self.plan.claim.mechanism.noise
         return interval_text(noise, self.evidence.interval(self.log_threshold), self.log_threshold)
+
+
+def fitting_best(noise: Noise, factor: float) -> Note:
+    """That labels fit another scale than the claimed `noise` best."""
+    code = "scale-too-small" if factor < 1.0 else "scale-too-large"
+    message = f"labels fit {short(noise.times(factor))} best, of the scales compared"
+    return Note(code, message, {"factor": factor})
+
+
+def measured(noise: Noise, interval: tuple[float, float], log_threshold: float) -> Measured:
+    """The interval of the scale of the claimed noise; interval: factors of the claimed scale."""
+    low, high = (noise.scale * end for end in interval)
+    confidence = 1.0 - math.exp(-log_threshold)
+    return Measured(what="scale", low=low, high=finite(high), confidence=confidence)
+
+
+def is_within(interval: tuple[float, float], tolerance: float) -> bool:
+    """Whether factors leave the claimed scale by no more; 1 - 0.95 is a hair above 0.05."""
+    return max(1.0 - interval[0], interval[1] - 1.0) <= tolerance * (1.0 + 1e-9)
 
 
 def interval_text(noise: Noise, interval: tuple[float, float] | None, log_threshold: float) -> str:

@@ -6,21 +6,12 @@ import numpy as np
 from scipy.special import gammaln
 
 from .....reference.arrays import Matrix, Vector
-from ....evidence import (
-    BlockDispersion,
-    CallCopies,
-    Dependence,
-    Dispersion,
-    Frozen,
-    OrderInCalls,
-    Outcomes,
-    Repetition,
-    count_outcomes,
-    log_mixture_of,
-    log_supremum_ratio,
-)
-from ....evidence.outcomes import half
-from ....evidence.repetition import LONGEST, WAGERS, log_mixture
+from ....evidence.dependence import Dependence, OrderInCalls
+from ....evidence.dispersion import BlockDispersion, Dispersion
+from ....evidence.kept_noise import CallCopies, Frozen
+from ....evidence.mixture import log_mixture_of
+from ....evidence.outcomes import Outcomes, count_outcomes, half, log_supremum_ratio
+from ....evidence.repetition import LONGEST, WAGERS, Repetition, log_mixture
 from ....run.cause import SURE
 from ..planning.plan import Plan
 from ..planning.schedule import SHORT_CALL

@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 from .....reference import ConfidentGNMax, Noise, NoisyArgmax
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
-from ....evidence import SharedDraws, as_outcomes
-from ....evidence.shared_draws import Chances
+from ....evidence.outcomes import as_outcomes
+from ....evidence.shared_draws import Chances, SharedDraws
 from ....findings.finding import Finding
 from ....findings.note import Fields
 from ..planning.plan import Plan

@@ -1,5 +1,6 @@
 """`order`: noise depends neither on earlier queries, nor on a query's place among them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -8,9 +9,9 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.mechanisms import Labels
-from ....evidence import Conditional, Copies, Switching, as_outcomes
-from ....evidence.dependence import AVOIDED, COPIED, SWITCHES
+from ....evidence.dependence import AVOIDED, COPIED, SWITCHES, Conditional, Copies, Switching
 from ....evidence.mixture import log_mean_of
+from ....evidence.outcomes import as_outcomes
 from ....findings.excluded import SURE_TO_SEE, Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
@@ -96,9 +97,7 @@ class Order(LabelsEvidence):
 
     def observe_in_order(self, places: NDArray[np.intp], labels: Labels) -> None:
         """Adds the labels (n,) of calls of the traffic at places (n,), in order."""
-        votes = self._votes[places].astype(np.float64)
-        log_q = np.asarray(self._claim.mechanism().log_probabilities(votes))
-        ratios = log_ratios_in_order([*self._faults, self._scaled_up], log_q, votes)
+        log_q, ratios = self._laws(places, [*self._faults, self._scaled_up])
         outcomes = as_outcomes(labels, log_q.shape[1])
         self._outcomes[places], self._left[places] = outcomes, False
         self.answered[places] = 1.0
@@ -113,6 +112,14 @@ class Order(LabelsEvidence):
         self._leads[places] = np.exp(log_q[np.arange(places.size), leaders])
         self._half[places] = _moments(log_q + ratios[:, 0], ratios[:, 0])
         self.follow(self.average)
+
+    def _laws(
+        self, places: NDArray[np.intp], faults: Sequence[LabelFault]
+    ) -> tuple[Matrix, NDArray[np.float64]]:
+        """Of calls (n,): claimed log-laws (n, o), and log-ratios (n, a, o) of faults."""
+        votes = self._votes[places].astype(np.float64)
+        log_q = np.asarray(self._claim.mechanism().log_probabilities(votes))
+        return log_q, log_ratios_in_order(faults, log_q, votes)
 
     def _observe_copies(
         self, places: NDArray[np.intp], outcomes: NDArray[np.int64], log_q: Matrix
@@ -190,11 +197,7 @@ class Order(LabelsEvidence):
     def depends_rather_than(self, fault: LabelFault) -> bool:
         """Whether the likeliest wager explains these calls clearly better than `fault` does."""
         seen = np.flatnonzero(self._outcomes >= 0)
-        votes = self._votes[seen].astype(np.float64)
-        log_q = np.asarray(self._claim.mechanism().log_probabilities(votes))
-        ratios = log_ratios_in_order([fault], log_q, votes)[
-            np.arange(seen.size), 0, self._outcomes[seen]
-        ]
+        ratios = self._laws(seen, [fault])[1][np.arange(seen.size), 0, self._outcomes[seen]]
         return self.log_odds > float(ratios.sum()) + SURE
 
     def fail_finding(self) -> Finding:
@@ -261,10 +264,8 @@ class Order(LabelsEvidence):
         unknown = np.flatnonzero(answered & np.isnan(self._half[:, 0]))
         for start in range(0, unknown.size, _AT_ONCE):
             places = unknown[start : start + _AT_ONCE]
-            votes = self._votes[places].astype(np.float64)
-            log_q = np.asarray(self._claim.mechanism().log_probabilities(votes))
-            ratios = log_ratios_in_order(self._faults[:1], log_q, votes)[:, 0]
-            self._half[places] = _moments(log_q + ratios, ratios)
+            log_q, ratios = self._laws(places, self._faults[:1])
+            self._half[places] = _moments(log_q + ratios[:, 0], ratios[:, 0])
         return self._half[answered]
 
     def pass_text(self, excludes: tuple[Excluded, ...]) -> str:

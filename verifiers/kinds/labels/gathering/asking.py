@@ -47,7 +47,7 @@ class StreamAsking:
             return self._first_labels(histogram, batch.size), (1,) * batch.size
         votes = np.roll(histogram, batch.rotation) if batch.rotation else histogram
         replies, calls = ask_each(self.target, [(votes, size) for size in batch.calls])
-        labels = [self._checked(*each, votes) for each in zip(replies, batch.calls, strict=True)]
+        labels = [self.checked(*each, votes) for each in zip(replies, batch.calls, strict=True)]
         self.calls += [(votes, of_call) for of_call in labels]
         found = np.concatenate(labels)
         back = (found - batch.rotation) % histogram.size
@@ -92,12 +92,13 @@ class StreamAsking:
 
     def call(self, histogram: Histogram, size: int) -> Labels:
         """The labels (size,) of one call, checked; raises as `labels` does."""
-        labels = self._checked(self.target.ask(histogram, size), size, histogram)
+        labels = self.checked(self.target.ask(histogram, size), size, histogram)
         if not self.mechanism.caching:
             self.calls.append((histogram, labels))
         return labels
 
-    def _checked(self, reply: Any, size: int, histogram: Histogram) -> Labels:
+    def checked(self, reply: Any, size: int, histogram: Histogram) -> Labels:
+        """The labels (size,) of a reply. Raises TargetError for one that breaks the rules."""
         return checked_labels(reply, histogram, size, self.mechanism.refuses, self.release)
 
     def _first_label(self, histogram: Histogram) -> int:

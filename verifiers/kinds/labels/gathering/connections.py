@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ....targets import KeptConnections, NotOffered, Refused, checked_labels
+from ....targets import KeptConnections, NotOffered, Refused
 from ....targets.kept import CLOSES
 from ..checks import LabelsFreshNoise
 from ..checks.base import Circumstances
@@ -74,8 +74,7 @@ def _ask(gathering: LabelsGathering, kept: KeptConnections) -> None:
         finally:
             gathering.state.spend(kept.calls - before)
         seen += len(replies)
-        refuses, release = claim.mechanism.refuses, claim.release
-        labels = [checked_labels(reply, histogram, 1, refuses, release) for reply in replies]
+        labels = [gathering.asking.checked(reply, 1, histogram) for reply in replies]
         if labels:
             gathering.asking.calls += [(histogram, label) for label in labels]
             how = Circumstances(calls=(1,) * len(labels), connections=tuple(over))

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.mechanisms import Labels
-from ....evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value
+from ....evidence.dirichlet import PointedEvidence, dirichlet_log_e_value
+from ....evidence.outcomes import count_outcomes
 from ....findings.evidence_text import an_e_value
 from ....findings.finding import Finding
 from ....findings.note import Note

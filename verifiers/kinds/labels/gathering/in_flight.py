@@ -6,8 +6,8 @@ from time import monotonic
 
 import numpy as np
 
-from ....evidence import as_outcomes
-from ....targets import Refused, ask_each, at_once, checked_labels
+from ....evidence.outcomes import as_outcomes
+from ....targets import Refused, ask_each, at_once
 from ..checks.input_contract import RefusedLaterError
 from ..planning.laws import divergences, log_laws
 from .gathering import LabelsGathering
@@ -86,7 +86,7 @@ def _far_apart(gathering: LabelsGathering) -> tuple[int, int] | None:
 
 def _labels(gathering: LabelsGathering, pair: tuple[int, int]) -> np.ndarray:
     """The labels (calls, 2) of the pair, asked in turn, as many in flight as the target takes."""
-    claim, target = gathering.plan.claim, gathering.state.target
+    target = gathering.state.target
     votes = [np.array(gathering.plan.streams[i].histogram, dtype=np.int64) for i in pair]
     try:
         replies, _ = ask_each(target, [(one, 1) for one in votes] * CALLS)
@@ -94,9 +94,6 @@ def _labels(gathering: LabelsGathering, pair: tuple[int, int]) -> np.ndarray:
         message = f"a histogram is refused that was answered, in flight beside another: {refusal}"
         raise RefusedLaterError(message) from None
     gathering.state.spend(MOST_QUERIES)
-    refuses, release = claim.mechanism.refuses, claim.release
-    labels = [
-        checked_labels(reply, votes[place % 2], 1, refuses, release)
-        for place, reply in enumerate(replies)
-    ]
+    checked = gathering.asking.checked
+    labels = [checked(reply, 1, votes[place % 2]) for place, reply in enumerate(replies)]
     return np.concatenate(labels).reshape(-1, 2)

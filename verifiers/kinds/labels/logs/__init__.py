@@ -7,18 +7,7 @@
 - `costs`: the cost of rows, and what they charged; `certain_total`: its proof
 - `verify_log`: a recorded log, from its rows to its report; `findings`: its results in words
 - `monitor`: follows a growing log; `sources`, `followed_file`: reads it; `running_costs`: its costs
-- `store`: the state of a monitor on disk; `sealed`: its file, which detects damage
+- `store`: the state of a monitor on disk; `saved`: it as bytes; `sealed`: its file, which detects
+  damage
 - `alarms`: lines and webhooks; `snapshot`: its figures, for a screen and Prometheus
 """
-
-from .costs import Costs
-from .findings import log_results
-from .judge import CHUNK, LogEvidence, chunks
-
-__all__ = [
-    "CHUNK",
-    "Costs",
-    "LogEvidence",
-    "chunks",
-    "log_results",
-]

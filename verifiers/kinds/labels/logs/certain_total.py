@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import arb
@@ -70,12 +70,12 @@ def certain_total(
     """
     parts = list(_parts(asked, refused or {}, apart=apart))
     best = CertainTotal()
-    changes = [_VotesChange(leave=leave, come=not leave, votes=1) for leave in (True, False)]
+    changes = [_VotesChange(1, 0), _VotesChange(0, 1)]
     if neighbourhood.counts == 2:
-        changes = [_VotesChange(leave=True, come=True, votes=neighbourhood.votes)]
+        changes = [_VotesChange(neighbourhood.votes, neighbourhood.votes)]
     tried = product((False, True) if both_ways else (False,), changes)
     for reverse, change in tried:
-        kinds = _Kinds.costliest(mechanism, parts, change, apart=apart, reverse=reverse)
+        kinds = _costliest(mechanism, parts, change, apart=apart, reverse=reverse)
         found = _total_of(mechanism, kinds, delta, beyond)
         best = max(best, found, key=lambda total: (total.proved, total.epsilon))
         if best.proved > beyond:
@@ -90,119 +90,111 @@ def _total_of(
     test = kinds.test(delta)
     if test is None:
         return CertainTotal()
-    total = CertainTotal(test.epsilon, 0.0, len(kinds.here), int(kinds.times.sum()))
-    number = 1
-    while total.epsilon > _SURE * beyond and number <= min(len(kinds.here), MOST_PROVED):
+    total = CertainTotal(test.epsilon, 0.0, len(kinds.times), int(kinds.times.sum()))
+    number, most = 1, min(len(kinds.times), MOST_PROVED)
+    while total.epsilon > _SURE * beyond and number <= most:
         some = kinds.first(number)
         test = some.test(delta)
         if test is not None and test.epsilon > _SURE * beyond:
             proved = some.prove(mechanism, test, delta)
             return CertainTotal(total.epsilon, proved, number, int(some.times.sum()))
-        most = min(len(kinds.here), MOST_PROVED)
         number = number + 1 if number == most else min(2 * number, most)
     return total
 
 
-@dataclass(frozen=True)
-class _Kinds:
+class _Kinds(NamedTuple):
     """Histograms (k, c), each with a neighbour (k, c), and how often it was asked (k,).
 
-    reverse: whether P in D(P || Q) is the neighbour's; told_apart: labels (k, l) that are not
-    merged; log_p, log_q: log-laws (k, l + 1) of these labels and of all others merged.
+    p, q: the two sides of D(P || Q); told_apart: labels (k, l) that are not merged; log_p, log_q:
+    log-laws (k, l + 1) of these labels and of all others merged.
     """
 
-    reverse: bool
-    here: NDArray[np.int64]
-    there: NDArray[np.int64]
+    p: NDArray[np.int64]
+    q: NDArray[np.int64]
     times: NDArray[np.int64]
     told_apart: NDArray[np.int64]
     log_p: Matrix
     log_q: Matrix
 
-    @classmethod
-    def costliest(
-        cls,
-        mechanism: ClaimedMechanism,
-        parts: Sequence[_Part],
-        change: "_VotesChange",
-        *,
-        apart: bool,
-        reverse: bool,
-    ) -> "_Kinds":
-        """The kinds with the largest total cost, the costliest first."""
-        block = partial(cls._block, mechanism, change, apart=apart, reverse=reverse)
-        blocks = [block(*part) for part in parts]
-        costs = np.concatenate([cost for _, cost in blocks])
-        columns = [
-            np.concatenate([block[i] for block, _ in blocks])[np.argsort(-costs, kind="stable")]
-            for i in range(6)
-        ]
-        kinds = cls(reverse, *columns)
-        return kinds.first(min(MOST_KINDS, int((costs > 0.0).sum())))
-
-    @staticmethod
-    def _block(
-        mechanism: ClaimedMechanism,
-        change: "_VotesChange",
-        votes: NDArray[np.int64],
-        times: NDArray[np.int64],
-        screened: bool,
-        *,
-        apart: bool,
-        reverse: bool,
-    ) -> tuple[list[NDArray[Any]], Vector]:
-        """The columns for histograms (k, c), with the costliest of a few neighbours; costs (k,).
-
-        screened: whether only refusals are distinguished, for queries that were refused.
-        """
-        if apart and not screened:
-            mechanism = mechanism.answering
-        laws = np.asarray(mechanism.log_probabilities(votes.astype(np.float64)))
-        best: list[NDArray[Any]] = []
-        costs = np.full(len(votes), -1.0)
-        end = votes.shape[1] - 1  # votes are sorted, so these moves stand for all
-        for source, to in dict.fromkeys([(0, 1), (1, 0), (0, end), (end, 0)]):
-            there, possible = change.of(votes, source, to)
-            last = to if apart else REFUSAL  # an answer by itself is no refusal
-            labels = [REFUSAL, REFUSAL, REFUSAL] if screened else [source, to, last]
-            sides = [
-                _merge(law, labels, mechanism.refuses)
-                for law in (laws, np.asarray(mechanism.log_probabilities(there.astype(np.float64))))
-            ]
-            log_p, log_q = sides[::-1] if reverse else sides
-            cost = np.where(possible, renyi_divergence(log_p, log_q, _ORDER)[:, 0] * times, 0.0)
-            row = [votes, there, times, np.tile(labels, (len(votes), 1)), log_p, log_q]
-            better = cost > costs
-            best = [
-                np.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
-                for new, old in zip(row, best or row, strict=True)
-            ]
-            costs = np.maximum(costs, cost)
-        return best, costs
-
     def first(self, number: int) -> "_Kinds":
         """The first `number` kinds."""
-        columns: list[NDArray[Any]] = [self.here, self.there, self.times, self.told_apart]
-        columns += [self.log_p, self.log_q]
-        return _Kinds(self.reverse, *(column[:number] for column in columns))
+        columns: list[Any] = [column[:number] for column in self]
+        return _Kinds(*columns)
 
     def test(self, delta: float) -> SumTest | None:
         """The best test by a threshold on the sum of scores; None without kinds."""
-        if not len(self.here):
+        if not len(self.times):
             return None
         return sum_test(self.log_p, self.log_q, self.times.astype(np.float64), delta)
 
     def prove(self, mechanism: ClaimedMechanism, test: SumTest, delta: float) -> float:
         """The epsilon that a test proves in ball arithmetic."""
-        sides = [
+        p, q = (
             [
                 _enclose(mechanism if REFUSAL in labels else mechanism.answering, row, labels)
                 for row, labels in zip(votes.tolist(), self.told_apart.tolist(), strict=True)
             ]
-            for votes in (self.here, self.there)
-        ]
-        p, q = sides[::-1] if self.reverse else sides
+            for votes in (self.p, self.q)
+        )
         return sum_test_epsilon(p, q, self.times.tolist(), delta, test)
+
+
+def _costliest(
+    mechanism: ClaimedMechanism,
+    parts: Sequence[_Part],
+    change: "_VotesChange",
+    *,
+    apart: bool,
+    reverse: bool,
+) -> _Kinds:
+    """The kinds with the largest total cost, the costliest first."""
+    block = partial(_block, mechanism, change, apart=apart, reverse=reverse)
+    blocks, costs_of = zip(*(block(*part) for part in parts), strict=True)
+    costs = np.concatenate(costs_of)
+    order = np.argsort(-costs, kind="stable")[: min(MOST_KINDS, int((costs > 0.0).sum()))]
+    columns: list[Any] = [np.concatenate(each)[order] for each in zip(*blocks, strict=True)]
+    return _Kinds(*columns)
+
+
+def _block(
+    mechanism: ClaimedMechanism,
+    change: "_VotesChange",
+    votes: NDArray[np.int64],
+    times: NDArray[np.int64],
+    screened: bool,
+    *,
+    apart: bool,
+    reverse: bool,
+) -> tuple[_Kinds, Vector]:
+    """The kinds of histograms (k, c), with the costliest of a few neighbours; costs (k,).
+
+    screened: whether only refusals are distinguished, for queries that were refused.
+    """
+    if apart and not screened:
+        mechanism = mechanism.answering
+    laws = np.asarray(mechanism.log_probabilities(votes.astype(np.float64)))
+    best: tuple[NDArray[Any], ...] = ()
+    costs = np.full(len(votes), -1.0)
+    end = votes.shape[1] - 1  # votes are sorted, so these moves stand for all
+    for source, to in dict.fromkeys([(0, 1), (1, 0), (0, end), (end, 0)]):
+        there, possible = change.of(votes, source, to)
+        last = to if apart else REFUSAL  # an answer by itself is no refusal
+        labels = [REFUSAL, REFUSAL, REFUSAL] if screened else [source, to, last]
+        moved = np.asarray(mechanism.log_probabilities(there.astype(np.float64)))
+        sides = [
+            (votes, _merge(laws, labels, mechanism.refuses)),
+            (there, _merge(moved, labels, mechanism.refuses)),
+        ]
+        (p, log_p), (q, log_q) = sides[::-1] if reverse else sides
+        cost = np.where(possible, renyi_divergence(log_p, log_q, _ORDER)[:, 0] * times, 0.0)
+        row = p, q, times, np.tile(labels, (len(votes), 1)), log_p, log_q
+        better = cost > costs
+        best = tuple(
+            np.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
+            for new, old in zip(row, best or row, strict=True)
+        )
+        costs = np.maximum(costs, cost)
+    return _Kinds(*best), costs
 
 
 def _parts(
@@ -228,18 +220,17 @@ def _parts(
 class _VotesChange:
     """How the votes of every query change: at most so many leave a class, and come to another."""
 
-    leave: bool
-    come: bool
-    votes: int
+    leave: int
+    come: int
 
     def of(
         self, votes: NDArray[np.int64], source: int, to: int
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Neighbours (k, c) of histograms (k, c), and whether (k,) there is such a one."""
         there = votes.copy()
-        moved = np.minimum(votes[:, source], self.votes) if self.leave else self.votes
-        there[:, source] -= moved if self.leave else 0
-        there[:, to] += moved if self.come else 0
+        left = np.minimum(votes[:, source], self.leave)
+        there[:, source] -= left
+        there[:, to] += left if self.leave and self.come else self.come
         return there, (there != votes).any(1)
 
 

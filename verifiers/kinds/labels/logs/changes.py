@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,8 @@ class Parties:
     The k-th party has weight 1 / (k (k + 1)); the weight of parties still to come is kept as it is.
     So this is an average of martingales, if each row's party is fixed before its noise is drawn.
     """
+
+    SAVED = ("told", "log_values")
 
     def __init__(self, alternatives: Alternatives) -> None:
         near = [int(np.argmin(np.abs(np.log(alternatives.others / factor)))) for factor in _FACTORS]
@@ -85,6 +88,22 @@ class Parties:
             self.evidence[name] = OnsetEvidence(even)
             self.log_values.append(0.0)
         return self.evidence[name]
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The evidence on all parties: their names, and what is saved of each, stacked."""
+        each = {
+            field: np.array([getattr(one, field) for one in self.evidence.values()])
+            for field in OnsetEvidence.SAVED
+        }
+        return {"names": list(self.evidence), "each": each}
+
+    @told.setter
+    def told(self, kept: dict[str, Any]) -> None:
+        for at, one in enumerate(map(self.follow, kept["names"])):
+            for field in OnsetEvidence.SAVED:
+                value = kept["each"][field][at]
+                setattr(one, field, value.copy() if value.ndim else int(value))
 
     @property
     def likeliest(self) -> tuple[float, str, Note] | None:

@@ -214,35 +214,35 @@ def _spending(  # noqa: PLR0917 - all that a log says of it
     not.
     """
     epsilon_of = guarantee(claim, privacy.delta)
-    bounds: list[tuple[Any, float | None, Any]] = [
-        ("data-independent", None if epsilon_of is None else epsilon_of(queries), "above"),
-        ("certain", certain, "below"),
-        ("charged", charged, None),
+    most = None if epsilon_of is None else epsilon_of(queries)
+    bounds: list[tuple[Any, float | None, Any, bool]] = [
+        ("data-independent", most, "above", False),
+        ("certain", certain, "below", True),
+        ("charged", charged, None, False),
     ]
     costs = tuple(
         LogCost(
             analysis=analysis,
-            charging=None if analysis == "charged" else "all",
+            charging=None if bound is None else "all",
             epsilon=epsilon,
             bound=bound,
-            depends_on_votes=analysis == "certain",
+            depends_on_votes=on_votes,
         )
-        for analysis, epsilon, bound in bounds
+        for analysis, epsilon, bound, on_votes in bounds
         if epsilon is not None
     )
-    ends: list[tuple[Any, int]] = []
-    if queries > privacy.queries and not claim.caching:
-        ends.append(("queries", privacy.queries))
+    lasts: dict[Any, int] = {} if claim.caching else {"queries": privacy.queries}
     if epsilon_of is not None and not claim.caching:
         within = last_from_zero(lambda asked: epsilon_of(asked) <= privacy.epsilon, queries)
-        ends += [("data-independent", within)] if within < queries else []
+        lasts["data-independent"] = within
     return Spending(
         epsilon=privacy.epsilon,
         delta=privacy.delta,
         costs=costs,
         ends=tuple(
             BudgetEnd(by=by, last_row=row, last_time=times(row) if row else None)
-            for by, row in ends
+            for by, row in lasts.items()
+            if row < queries
         ),
     )
 

@@ -5,15 +5,19 @@ from dataclasses import replace
 from typing import Any
 
 from ....findings.evidence_text import NEAREST
-from ....findings.excluded import Measured
 from ....findings.figures import finite
 from ....findings.note import Note
 from ....findings.report import CheckResult, decimal_log
 from ....findings.verdict import Verdict
 from ....run.cause import SURE
 from ..checks import LabelsFreshNoise
-from ..checks.noise_scale import LabelsNoiseScale, interval_text
-from ..planning.faults import short
+from ..checks.noise_scale import (
+    LabelsNoiseScale,
+    fitting_best,
+    interval_text,
+    is_within,
+    measured,
+)
 from ..registry import SHARES
 from .costs import Costs
 from .excluded import basic_lacking, copies_lacking, exclusions, exclusions_text
@@ -157,32 +161,25 @@ def _scale(evidence: LogEvidence) -> CheckResult:
         if higher or elsewhere.code == "columns-permuted":  # then no scale fits
             message = f"{text}: the claimed {noise} is refuted (see class-probabilities)"
             return _result(evidence, name, Verdict.FAIL, message, elsewhere, value)
-        best = evidence.scale.best
-        code = "scale-too-small" if best < 1.0 else "scale-too-large"
         where, fields = _found_at(evidence, name)
-        fields["factor"] = best
         if interval is not None:
             fields |= {"factor_low": interval[0], "factor_high": finite(interval[1])}
-        fits = Note(
-            code, f"labels fit {short(noise.times(best))} best, of the scales compared", fields
-        )
+        fits = fitting_best(noise, evidence.scale.best)
+        fits = replace(fits, fields={**fits.fields, **fields})
         message = f"{text} leaves out the claimed {noise}, by {where}"
         return _result(evidence, name, Verdict.FAIL, message, fits, value)
     gate, low, high = evidence.claim.gate, *(interval or (0.0, math.inf))
     if low <= 0.0 or math.isinf(high):
         return _result(evidence, name, Verdict.INCONCLUSIVE, text, Note(_TOO_FEW, ""), value)
     bound = "tolerance" in gate.model_fields_set  # the default is not required
-    if bound and max(1.0 - low, high - 1.0) > gate.tolerance * (1.0 + 1e-9):  # as LabelsNoiseScale
+    if bound and not is_within((low, high), gate.tolerance):
         message = f"{text}: wider than tolerance = {gate.tolerance:g}"
         wide = Note(_TOO_FEW, "", {"tolerance": gate.tolerance})
         return _result(evidence, name, Verdict.INCONCLUSIVE, message, wide, value)
     told = f"{text}, if the noise is {noise.unrounded.family} and alike in all rows"
     passed = _result(evidence, name, Verdict.PASS, told, None, value)
-    confidence = 1.0 - math.exp(-evidence.thresholds[name])
-    measured = Measured(
-        what="scale", low=noise.scale * low, high=noise.scale * high, confidence=confidence
-    )
-    return passed.model_copy(update={"measured": measured})
+    found = measured(noise, (low, high), evidence.thresholds[name])
+    return passed.model_copy(update={"measured": found})
 
 
 def _reuse(evidence: LogEvidence) -> CheckResult | None:

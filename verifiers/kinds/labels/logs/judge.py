@@ -7,8 +7,7 @@ its own, of which there may be millions, and a refutation names the row at which
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
-from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +96,13 @@ class LogEvidence:
     by its weight, from the first row on; order: of the columns of votes; time_found: of the rows of
     `found_after`, as the log has it.
     """
+
+    SAVED = (
+        *("asked", "rows", "other_totals", "named", "refused", "by_input", "missed"),
+        *("highest", "found_after", "contradiction", "lately_from", "pointed", "cells", "parties"),
+        *("strata", "copies", "lagged", "sides", "scale", "lately", "told"),
+    )
+    """What later rows depend on, except for the latest labels, which a monitor has on disk."""
 
     def __init__(self, claim: LabelsClaim, seed: int, *, endless: bool = False) -> None:
         self.claim = claim
@@ -290,6 +296,20 @@ class LogEvidence:
         self.found_after.setdefault(check, number)
         self.time_found.setdefault(check, time)
 
+    @property
+    def told(self) -> dict[str, Any]:
+        """The rest of what is saved, as JSON can hold it."""
+        causes = [cause.message for cause in self.alternatives.causes]
+        random = self.rng.bit_generator.state
+        return {"window": self.window, "random": random, "alternatives": causes}
+
+    @told.setter
+    def told(self, kept: dict[str, Any]) -> None:
+        if kept["alternatives"] != self.told["alternatives"]:
+            raise ValueError("it has other alternatives to the claim")
+        self.window = None if kept["window"] is None else Window(*kept["window"])
+        self.rng.bit_generator.state = kept["random"]
+
     def time_of(self, row: int) -> str | None:
         """Of a row that was drawn, from 1, as the log has it; None where it has none."""
         return None if self.changes is None else self.changes.time(row)
@@ -331,7 +351,17 @@ def _weigh(parts: Sequence[Vector], weights: Sequence[float]) -> Vector:
 
 
 def chunks(rows: Iterable[Row], size: int = CHUNK) -> Iterator[list[Row]]:
-    """The rows in lists of at most `size`."""
-    left = iter(rows)
-    while chunk := list(islice(left, size)):
+    """The rows in lists of at most `size`; where they are interrupted, those before it too."""
+    chunk: list[Row] = []
+    try:
+        for row in rows:
+            chunk.append(row)
+            if len(chunk) == size:
+                whole, chunk = chunk, []
+                yield whole
+    except KeyboardInterrupt:
+        if chunk:
+            yield chunk
+        raise
+    if chunk:
         yield chunk

@@ -9,7 +9,6 @@ import numpy as np
 
 from .....reference import REFUSAL
 from .....reference.accounting.analyses import Analysis
-from .....reference.accounting.neighbourhood import MOVED_VOTE
 from ....inputs.release_log import Row
 from ..claim import LabelsClaim
 from .alarms import Alarm
@@ -19,9 +18,10 @@ from .followed_file import OtherFileError
 from .judge import LogEvidence, chunks
 from .laws import Histogram
 from .running_costs import ANALYSES, CostWatch, RunningCost
+from .saved import bytes_of, restore
 from .snapshot import LEAST, MOST, Snapshot, recover_votes
 from .sources import log_name, may_go_on, source_of
-from .store import AnsweredInput, Kept, Store, bytes_of, restore
+from .store import AnsweredInput, Kept, Store
 
 _VOTES_AT_ONCE = 163_840  # about the most rows times classes between two writes
 _DELTA = 1e-5  # where the claim has none
@@ -48,6 +48,8 @@ class Monitor:
     to stop at the end of the log; anew: whether the state was new. Raises LogError.
     """
 
+    SAVED = ("evidence", "spent", "watch")
+
     def __init__(self, log: str, claim: LabelsClaim, folder: str, once: bool) -> None:
         self.claim, self.folder = claim, folder
         self.delta = _DELTA if claim.privacy is None else claim.privacy.delta
@@ -58,10 +60,7 @@ class Monitor:
         self.watch = CostWatch(claim)
         self.alarms: list[Alarm] = []
         self._last_time: str | None = None  # of the latest row read, as the log writes it
-        # states from before these keys, which meant this, go on
-        unsaid = {"mechanism": {"adjacency", "unit"}} if own.neighbourhood == MOVED_VOTE else None
-        said = claim.model_dump(mode="json", exclude_none=True, exclude=unsaid)
-        text = json.dumps(said, sort_keys=True)
+        text = json.dumps(claim.model_dump(mode="json", exclude_none=True), sort_keys=True)
         self.store = Store(folder, text, self.evidence.outcomes)
         try:
             self._begin(log, once)
@@ -77,10 +76,8 @@ class Monitor:
         if kept is not None:
             header, place, last_time, before = kept.header, kept.place, kept.last_time, kept.log
             try:
-                restore(self.evidence, kept.evidence)
-                self.spent.restore(kept.more["spent"])
-                self.watch.restore(kept.more["watch"])
-            except (ValueError, KeyError):  # the store has ruled out damage
+                restore(self, kept.learned)
+            except (ValueError, KeyError, TypeError):  # the store has ruled out damage
                 raise self.store.of_another_version() from None
             self.alarms = [Alarm.model_validate(alarm) for alarm in self.store.alarms()]
         if not may_go_on(self.name, before):
@@ -127,15 +124,14 @@ class Monitor:
             self.source.place,
             self.reader.header,
             self.reader.last_time,
-            bytes_of(self.evidence),
-            {"spent": self.spent.state(), "watch": self.watch.state()},
+            bytes_of(self),
         )
         alarms = {alarm.check: alarm.public() for alarm in new}
         self.store.write(kept, self.evidence.last, answered, alarms)
 
     def _look_at_costs(self, *, idle: bool) -> None:
         """Compares the cost of the queries with the claim, now and then: a proof takes seconds."""
-        before = self.watch.state()
+        before = self.watch.looked, self.watch.claim_judged
         most = self.spent.epsilon("exact", self.delta)
         found = self.watch.look(
             self.evidence.asked,
@@ -145,7 +141,7 @@ class Monitor:
             self.store.most_asked,
             idle=idle,
         )
-        if found or self.watch.state() != before:
+        if found or (self.watch.looked, self.watch.claim_judged) != before:
             at = self.evidence.asked
             last = self._last_time
             self._write([Alarm.now(check, at, last, _DEARER[check]) for check in found], [])

@@ -46,6 +46,8 @@ _FOLLOWED = 10_000  # most workers, clients or calls whose labels are kept, the 
 class Reuse:
     """Wagers on one way to reuse noise, each from the row on at which it may set in."""
 
+    SAVED: tuple[str, ...] = ("evidence",)
+
     def __init__(self, weights: Vector) -> None:
         self.evidence = OnsetEvidence(weights)
 
@@ -69,6 +71,8 @@ class CopiedLabels(Reuse):
     that keeps answers, where each histogram is drawn for once. repeated: rows whose histogram
     occurred before; missed: `Laws.missed` of the wager on kept answers, summed over rows.
     """
+
+    SAVED = (*Reuse.SAVED, "repeated", "missed", "before", "of_worker")
 
     def __init__(self, last: dict[Histogram, int] | None) -> None:
         wagers = len(_RATES) * len(_OF)
@@ -177,6 +181,8 @@ class LaggedNoise(Reuse):
     last: bits of the last rows (at most `_LAGS`, w).
     """
 
+    SAVED = (*Reuse.SAVED, "last")
+
     def __init__(self) -> None:
         columns = _LAGS * _SHARES.size
         super().__init__(np.full(columns, 1.0 / columns))
@@ -211,6 +217,8 @@ class NoiseOfParties(Reuse):
     latest: bits (n, w) of the latest label at each place; paired: bits (parties, n, w) of those of
     `names`, all zero where there is no label yet.
     """
+
+    SAVED = (*Reuse.SAVED, "value", "seen", "names", "latest", "paired")
 
     def __init__(self, kind: str, *, paired: bool = True) -> None:
         self.kind, self.most = kind, _PAIRED if paired else 0

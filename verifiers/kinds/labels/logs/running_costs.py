@@ -27,7 +27,6 @@ ANALYSES: tuple[Analysis, ...] = ("data-independent", "data-dependent", "exact")
 _EXACT = 2_000  # most histograms whose exact cost is computed, in some milliseconds each
 _EXACT_CLASSES = 16  # most classes for that, as its work grows with their cube
 _KEPT = 50_000
-_NUMBERS = ("followed", "charged", "charging")
 
 _HISTOGRAMS = 20_000  # most that a watch looks at, the most frequent ones
 _GROWN = 1.25  # rows over those at the last look from which costs are computed again
@@ -41,6 +40,8 @@ class RunningCost:
     many histograms, or where several votes move. followed: distinct histograms so far; charged:
     epsilon that rows charge in total; charging: how many rows do.
     """
+
+    SAVED = ("followed", "charged", "charging", "totals")
 
     def __init__(
         self, mechanism: ClaimedMechanism, classes: int, neighbourhood: Neighbourhood = MOVED_VOTE
@@ -94,17 +95,6 @@ class RunningCost:
         few = self.followed <= _EXACT and self.classes <= _EXACT_CLASSES
         return ANALYSES if few and self.neighbourhood.votes == 1 else ANALYSES[:2]
 
-    def state(self) -> dict[str, object]:
-        """The state as JSON, which keeps every bit of a float."""
-        numbers = {name: getattr(self, name) for name in _NUMBERS}
-        return numbers | {name: total.tolist() for name, total in self.totals.items()}
-
-    def restore(self, kept: Mapping[str, object]) -> None:
-        """Restores a saved state."""
-        for name in _NUMBERS:
-            setattr(self, name, kept[name])
-        self.totals = {name: np.array(kept[name], dtype=np.float64) for name in ANALYSES}
-
     def _learn(self, asked: Iterable[Histogram]) -> None:
         """Computes the costs of histograms that are not known yet."""
         new = [votes for votes in asked if votes not in self._known]
@@ -132,6 +122,8 @@ class CostWatch:
 
     It looks now and then, as proofs take seconds. looked: rows when costs were last computed.
     """
+
+    SAVED = ("looked", "claim_judged")
 
     def __init__(self, claim: LabelsClaim) -> None:
         self.claim = claim
@@ -186,11 +178,3 @@ class CostWatch:
             if mechanism.refuses:
                 asked.refused[votes] = min(int(counts[-1]), asked.times[votes])
         return asked
-
-    def state(self) -> dict[str, object]:
-        """The state as JSON."""
-        return {"looked": self.looked, "claim_judged": self.claim_judged}
-
-    def restore(self, kept: Mapping[str, object]) -> None:
-        """Restores a saved state."""
-        self.looked, self.claim_judged = int(str(kept["looked"])), bool(kept["claim_judged"])

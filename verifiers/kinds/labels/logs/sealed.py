@@ -16,10 +16,8 @@ OTHER_VERSION = "written by another version of dpassay: expected that version"
 _DAMAGED = "damaged: it does not hold what was written to it: expected a copy of it"
 _EMPTIED = "emptied: what it held is gone: expected a copy of it"
 
-_FORMAT = 2
-"""Version of the tables; version 1 had no seal."""
-
-_OF_FORMAT_1 = {"state", "histograms", "alarms", "inputs"}
+_FORMAT = 1
+"""Version of the tables."""
 
 _SEAL = "CREATE TABLE seal (id INTEGER PRIMARY KEY CHECK (id = 0), format INTEGER, value TEXT)"
 
@@ -104,8 +102,6 @@ class Sealed:
     def _check_seal(self) -> int:
         """The seal, after comparing it with all rows. Raises StateError."""
         names = {row[0] for row in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        if names == _OF_FORMAT_1:
-            raise self.error(OTHER_VERSION)
         if "seal" not in names:
             raise self.error(_DAMAGED)
         seal = self.rows("SELECT format, value FROM seal")

@@ -1,7 +1,6 @@
-"""The state of a monitor on disk, written in transactions, with that of its evidence as bytes."""
+"""The state of a monitor on disk, written in transactions."""
 
 import fcntl
-import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,16 +10,12 @@ from typing import Any
 import numpy as np
 
 from .....reference.arrays import Vector
-from ....evidence.onset import CellEvidence, OnsetEvidence
-from ....evidence.scale import ScaleEvidence
-from .judge import LogEvidence, Window
 from .laws import Histogram
 from .sealed import OTHER_VERSION, Sealed, StateError
-from .strata import OF_STRATA
 
 _TABLES = {
     "state": "id INTEGER PRIMARY KEY CHECK (id = 0), claim TEXT NOT NULL, log TEXT NOT NULL, "
-    "place TEXT, header TEXT, last_time REAL, evidence BLOB NOT NULL, more TEXT NOT NULL",
+    "place TEXT, header TEXT, last_time REAL, learned BLOB NOT NULL",
     "histograms": "votes TEXT PRIMARY KEY, last INTEGER NOT NULL, times INTEGER NOT NULL, "
     "counts BLOB NOT NULL",
     "alarms": '"check" TEXT PRIMARY KEY, alarm TEXT NOT NULL, printed INTEGER NOT NULL, '
@@ -34,15 +29,14 @@ _TABLES = {
 class Kept:
     """The state that a monitor last wrote.
 
-    log: its name, see `log_name`; place: up to which it was read; more: further state as JSON.
+    log: its name, see `log_name`; place: up to which it was read; learned: see `saved`.
     """
 
     log: str
     place: str | None
     header: str | None
     last_time: float | None
-    evidence: bytes
-    more: dict[str, Any]
+    learned: bytes
 
 
 @dataclass(frozen=True)
@@ -89,12 +83,8 @@ class Store:
 
     def kept(self) -> Kept | None:
         """The state that was last written; None if none was."""
-        columns = "log, place, header, last_time, evidence, more"
-        rows = self._base.rows(f"SELECT {columns} FROM state")
-        if not rows:
-            return None
-        log, place, header, time, evidence, more = rows[0]
-        return Kept(log, place, header, time, evidence, json.loads(more))
+        rows = self._base.rows("SELECT log, place, header, last_time, learned FROM state")
+        return Kept(*rows[0]) if rows else None
 
     def of_another_log(self, name: str) -> StateError:
         """The error for a state that belongs to the log `name`."""
@@ -155,13 +145,13 @@ class Store:
         alarms: Mapping[str, dict[str, Any]],
     ) -> None:
         """Writes the state, new answers, and new alarms by check, in one transaction."""
-        where = (kept.log, kept.place, kept.header, kept.last_time)
+        where = (kept.log, kept.place, kept.header, kept.last_time, kept.learned)
         with self._base.transaction():
             for check, alarm in alarms.items():
                 self._base.put("alarms", check, json.dumps(alarm), 0, 0)
             for one in answered:
                 self._add(one, last)
-            self._base.put("state", 0, self.claim, *where, kept.evidence, json.dumps(kept.more))
+            self._base.put("state", 0, self.claim, *where)
 
     def most_answered(self, least: int, most: int) -> list[AnsweredInput]:
         """Up to `most` inputs and histograms with `least` answers or more, most frequent first."""
@@ -201,108 +191,3 @@ def _text(votes: Histogram) -> str:
 
 def _votes(text: str) -> Histogram:
     return tuple(int(v) for v in text.split(","))
-
-
-_COUNTS = ("asked", "rows", "other_totals", "named", "refused", "by_input", "missed")
-
-
-def bytes_of(evidence: LogEvidence) -> bytes:
-    """The state on which later rows depend, except for the latest labels, which are in the store.
-
-    Numbers keep every bit. See `restore`.
-    """
-    arrays = {
-        name: np.asarray(getattr(part, field)) for name, (part, field) in _parts(evidence).items()
-    }
-    for at, party in enumerate(evidence.parties):
-        for field in OnsetEvidence.SAVED:
-            each = [getattr(one, field) for one in party.evidence.values()]
-            arrays[f"party{at}.{field}"] = np.array(each)
-        arrays[f"party{at}.log_values"] = np.array(party.log_values)
-    arrays |= evidence.strata.arrays()
-    fields = {
-        "strata": evidence.strata.keys(),
-        "parties": [list(party.evidence) for party in evidence.parties],
-        "sides": [[s.value, s.names, list(s.seen.items())] for s in evidence.sides],
-        "highest": evidence.highest,
-        "found_after": evidence.found_after,
-        "contradiction": evidence.contradiction,
-        "window": evidence.window,
-        "lately_from": evidence.lately_from,
-        "alternatives": [cause.message for cause in evidence.alternatives.causes],
-        "workers": list(evidence.copies.of_worker.items()),
-        "random": evidence.rng.bit_generator.state,
-    }
-    kept = io.BytesIO()
-    np.savez(kept, told=np.array(json.dumps(fields)), **arrays)  # type: ignore[arg-type]
-    return kept.getvalue()
-
-
-def restore(evidence: LogEvidence, kept: bytes) -> None:
-    """Restores a state that was saved for the same claim.
-
-    Raises ValueError or KeyError for the state of another version.
-    """
-    with np.load(io.BytesIO(kept), allow_pickle=False) as file:
-        arrays = dict(file)
-    state: dict[str, Any] = json.loads(str(arrays.pop("told")))
-    strata = {name: arrays.pop(name) for name in [*arrays] if name.startswith(OF_STRATA)}
-    parts, of_party = _parts(evidence), (*OnsetEvidence.SAVED, "log_values")
-    # states from before wagers on hours, or on strata, go on; those begin with the next row
-    parties = list(zip(evidence.parties, state["parties"], strict=False))
-    known = {f"party{at}.{field}" for at in range(len(parties)) for field in of_party}
-    if arrays.keys() != parts.keys() | known:
-        raise ValueError("it has other parts")
-    if state["alternatives"] != [cause.message for cause in evidence.alternatives.causes]:
-        raise ValueError("it has other alternatives to the claim")
-    for name, (part, field) in parts.items():
-        _put(part, field, arrays[name])
-    for at, (party, names) in enumerate(parties):
-        for k, one in enumerate(map(party.follow, names)):
-            for field in OnsetEvidence.SAVED:
-                _put(one, field, arrays[f"party{at}.{field}"][k])
-        party.log_values = arrays[f"party{at}.log_values"].tolist()
-    if strata:
-        evidence.strata.restore(state["strata"], strata)
-    evidence.highest, evidence.found_after = state["highest"], state["found_after"]
-    evidence.contradiction = state["contradiction"]
-    if "lately_from" in state:  # states from before it did not say which rows their window had
-        evidence.lately_from = state["lately_from"]
-        if state["window"] is not None:
-            first, last, interval = state["window"]
-            between = None if interval is None else (interval[0], interval[1])
-            evidence.window = Window(first, last, between)
-    evidence.copies.of_worker = dict(state["workers"])
-    for side, (value, names, seen) in zip(evidence.sides, state["sides"], strict=True):
-        side.value, side.names, side.seen = value, names, dict(seen)
-    evidence.rng.bit_generator.state = state["random"]
-
-
-def _put(part: Any, field: str, value: Any) -> None:
-    """Sets an attribute that is an array or a whole number."""
-    whole = not isinstance(getattr(part, field), np.ndarray)
-    setattr(part, field, int(value) if whole else value.copy())
-
-
-def _parts(evidence: LogEvidence) -> dict[str, tuple[Any, str]]:
-    """Arrays and whole numbers of the evidence: name in the state -> part and attribute."""
-    by_rank, by_number = evidence.cells
-    copies, lagged = evidence.copies, evidence.lagged
-    parts: dict[str, tuple[Any, tuple[str, ...]]] = {
-        "evidence": (evidence, _COUNTS),
-        "pointed": (evidence.pointed, OnsetEvidence.SAVED),
-        "by_rank": (by_rank, CellEvidence.SAVED),
-        "by_number": (by_number, CellEvidence.SAVED),
-        "copies": (copies, ("repeated", "missed", "before")),
-        "of_copies": (copies.evidence, OnsetEvidence.SAVED),
-        "lagged": (lagged, ("last",)),
-        "of_lagged": (lagged.evidence, OnsetEvidence.SAVED),
-        "scale": (evidence.scale, ScaleEvidence.SAVED),
-        "lately": (evidence.lately, ScaleEvidence.SAVED),
-    }
-    for at, side in enumerate(evidence.sides):
-        parts[f"side{at}"] = side, ("latest", "paired")
-        parts[f"of_side{at}"] = side.evidence, OnsetEvidence.SAVED
-    return {
-        f"{n}.{field}": (part, field) for n, (part, fields) in parts.items() for field in fields
-    }

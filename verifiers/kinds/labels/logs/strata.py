@@ -5,7 +5,7 @@ s: the product over strata of 1 - s + s L, with the likelihood ratio L of the st
 a martingale. So several parts that each show a little show together.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any, NamedTuple
 
@@ -38,9 +38,6 @@ _OF_WINDOWS = np.array([0.2, 0.5, 0.8])  # shares of the rows of a window that d
 _MOST = 10_000  # strata of a kind that are looked at: the first to occur
 _NAMED = 24  # most that a cause counts by name
 
-OF_STRATA = "strata."
-"""How the names of arrays of a saved state begin."""
-
 Key = str | Histogram
 
 
@@ -52,7 +49,7 @@ class Strata:
     of the product (g, s) at each prior.
     """
 
-    SAVED = ("logs", "rows", "first", "terms")
+    SAVED = ("logs", "rows", "first", "terms", "told")
 
     def __init__(self, groups: int, shares: Sequence[float] = _SHARES) -> None:
         self.shares = np.array(shares)
@@ -65,6 +62,17 @@ class Strata:
         """The stratum (n, g) of each of n rows by its names (g, n); -1 where it has none."""
         found = [[self._place(g, key) for key in each] for g, each in enumerate(names)]
         return np.array(found, dtype=np.int64).reshape(len(names), rows).T
+
+    @property
+    def told(self) -> list[tuple[int, Key]]:
+        """The strata in order, as JSON can hold them; set once all else is restored."""
+        return list(self.keys)
+
+    @told.setter
+    def told(self, kept: list[Any]) -> None:
+        named = ((group, key if isinstance(key, str) else tuple(key)) for group, key in kept)
+        self.keys = {key: at for at, key in enumerate(named)}
+        self.gains = np.zeros((len(self.logs), POWERS.size))  # of a pass, which is not told
 
     @property
     def names(self) -> list[Key]:
@@ -179,6 +187,8 @@ class MissingInStrata(NamedTuple):
 class AllStrata:
     """The strata of all kinds; columns: those that the claim names, as it calls them."""
 
+    SAVED = ("of", "windows")
+
     def __init__(self, columns: Sequence[str]) -> None:
         self.columns = columns
         self.of = {"input": Strata(1), "weekday": Strata(1)}
@@ -210,31 +220,6 @@ class AllStrata:
         thinned = np.logaddexp(np.log1p(-_OF_WINDOWS), np.log(_OF_WINDOWS) + ratios[:, None])
         self._latest = deepcopy(self.windows), thinned
         return found | {"window": self.windows.observe(thinned)}
-
-    def keys(self) -> dict[str, list[tuple[int, Key]]]:
-        """The strata of each kind, in order, as JSON can hold them."""
-        return {kind: list(strata.keys) for kind, strata in self.of.items()}
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """What later rows need beside `keys`, by a name that begins with `OF_STRATA`."""
-        parts: dict[str, Any] = self.of | {"window": self.windows}
-        return {
-            f"{OF_STRATA}{kind}.{field}": np.asarray(getattr(part, field))
-            for kind, part in parts.items()
-            for field in part.SAVED
-        }
-
-    def restore(self, keys: Mapping[str, list[Any]], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Goes on from what `keys` and `arrays` gave."""
-        for kind, strata in self.of.items():
-            named = ((g, key if isinstance(key, str) else tuple(key)) for g, key in keys[kind])
-            strata.keys = {key: at for at, key in enumerate(named)}
-            for field in strata.SAVED:
-                setattr(strata, field, arrays[f"{OF_STRATA}{kind}.{field}"].copy())
-            strata.gains = np.zeros((len(strata.logs), POWERS.size))  # of a pass, which is not told
-        for field in self.windows.SAVED:
-            found = arrays[f"{OF_STRATA}window.{field}"]
-            setattr(self.windows, field, found.copy() if found.ndim else int(found))
 
     def _groups(self, kind: str) -> list[NDArray[np.int64]]:
         """The strata of each group of a kind."""

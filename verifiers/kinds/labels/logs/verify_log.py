@@ -8,7 +8,7 @@ added in order.
 import secrets
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -27,7 +27,7 @@ from ..claim import LabelsClaim
 from ..mechanism import LabelsMechanism
 from .costs import Costs
 from .findings import log_results
-from .judge import CHUNK, LogEvidence, Prepared
+from .judge import CHUNK, LogEvidence, Prepared, chunks
 from .laws import Alternatives, Histogram, laws_of
 
 ORDER = Note(
@@ -103,6 +103,9 @@ def _warnings(evidence: LogEvidence) -> Iterator[Note]:
         yield Note("other-totals-logged", message, {"rows": rows})
 
 
+_Part = tuple[LabelsMechanism, float, bool, tuple[Histogram, ...]]
+
+
 def observe(
     evidence: LogEvidence,
     rows: Iterable[Row],
@@ -114,73 +117,36 @@ def observe(
     executor: whose workers compute the laws of new histograms, while rows are read ahead; tell:
     called with the number of rows read, as rows are added.
     """
-    ahead = _Ahead(evidence, rows)
+    claim, laws = evidence.claim, dict[int, list[Matrix]]()
+    waiting: deque[tuple[Prepared, range]] = deque()  # rows, and the parts that they need
+
+    def parts() -> Iterator[_Part]:
+        # a chunk without new histograms has an empty part, so that reading waits for the workers
+        number = 0
+        for chunk in chunks(rows, CHUNK):
+            prepared = evidence.prepare(chunk)
+            blocks = prepared.wanted.new or ((),)
+            waiting.append((prepared, range(number, number + len(blocks))))
+            number += len(blocks)
+            for block in blocks:
+                yield claim.mechanism, claim.gate.tolerance, claim.leaves_out_refusals, block
+
+    def finish_next() -> None:
+        prepared, numbers = waiting.popleft()
+        each = zip(numbers, prepared.wanted.new, strict=False)
+        found = [laws.pop(at, []) or laws_of(evidence.alternatives, block) for at, block in each]
+        evidence.finish(prepared, found)
+
     try:
-        for number, laws in carried_out(_laws_of, ahead.parts(), executor):
-            ahead.laws[number] = laws
-            while ahead.finish_next():
+        for number, found in carried_out(_laws_of, parts(), executor):
+            laws[number] = found
+            while waiting and all(needed in laws for needed in waiting[0][1]):
+                finish_next()
                 tell(evidence.asked)
     except KeyboardInterrupt:
-        ahead.finish_all()
+        while waiting:
+            finish_next()
         raise
-
-
-_Part = tuple[LabelsMechanism, float, bool, tuple[Histogram, ...]]
-
-
-class _Ahead:
-    """Rows that were read and wait for their laws; laws: those computed, by number of the part."""
-
-    def __init__(self, evidence: LogEvidence, rows: Iterable[Row]) -> None:
-        self.evidence, self.rows = evidence, rows
-        self.laws: dict[int, list[Matrix]] = {}
-        self._parts = 0
-        self._chunk: list[Row] = []
-        self._waiting: deque[tuple[Prepared, range]] = deque()
-
-    def parts(self) -> Iterator[_Part]:
-        """Reads rows in chunks, and yields the parts of work that each needs.
-
-        A chunk without new histograms yields an empty part, so that reading does not run ahead of
-        the workers.
-        """
-        for row in self.rows:
-            self._chunk.append(row)
-            if len(self._chunk) == CHUNK:
-                yield from self._prepare()
-        if self._chunk:
-            yield from self._prepare()
-
-    def _prepare(self) -> Sequence[_Part]:
-        """The parts of work that the chunk needs, which is put in the queue."""
-        claim = self.evidence.claim
-        rows, self._chunk = self._chunk, []  # so that an interrupt cannot add them twice
-        prepared = self.evidence.prepare(rows)
-        blocks = prepared.wanted.new or ((),)
-        first, self._parts = self._parts, self._parts + len(blocks)
-        self._waiting.append((prepared, range(first, self._parts)))
-        left_out = claim.leaves_out_refusals
-        return [(claim.mechanism, claim.gate.tolerance, left_out, block) for block in blocks]
-
-    def finish_next(self) -> bool:
-        """Adds the rows first in the queue if their laws are known; returns whether they are."""
-        if not self._waiting or not all(number in self.laws for number in self._waiting[0][1]):
-            return False
-        prepared, numbers = self._waiting.popleft()
-        laws = [self.laws.pop(number) for number in numbers]
-        self.evidence.finish(prepared, laws if prepared.wanted.new else [])
-        return True
-
-    def finish_all(self) -> None:
-        """Adds all rows that were read, and computes missing laws in this process."""
-        for prepared, numbers in self._waiting:
-            for number, block in zip(numbers, prepared.wanted.new or ((),), strict=True):
-                if number not in self.laws:
-                    self.laws[number] = laws_of(self.evidence.alternatives, block) if block else []
-        while self.finish_next():
-            pass
-        if self._chunk:
-            self.evidence.observe(self._chunk)
 
 
 def _laws_of(

@@ -36,12 +36,14 @@ from .laws import (
     LabelFault,
     Law,
     ScaledNoise,
+    clipped,
     fault_laws,
     first_plurality,
     mechanism_law,
     noise_law,
     now_and_then_law,
     plurality,
+    raced,
     release,
     rough_noise_law,
     uniform,
@@ -133,17 +135,12 @@ def _general_faults(claim: LabelsMechanism, cheap: bool) -> Iterator[LabelFault]
 def _clipping_law(claim: LabelsMechanism, bound: float) -> Law:
     """Law when draws beyond `bound` scales are set to the bound."""
     noise = claim.noise.unrounded
+    log_cdf = clipped(noise, bound)
 
     def of_one(histogram: Matrix) -> Matrix:
         lead = histogram.max()
         edges = np.linspace(lead - 8.0 * noise.scale, lead + 12.0 * noise.scale, 401)
-        # classes with the same votes have the same chance
-        votes, alike, times = np.unique(histogram, return_inverse=True, return_counts=True)
-        u = (edges - votes[:, None]) / noise.scale
-        cdf = np.where(u >= bound, 1.0, np.where(u < -bound, 0.0, np.exp(noise.log_cdf(u))))
-        mass, middle = np.diff(cdf, axis=-1), 0.5 * (cdf[:, 1:] + cdf[:, :-1])
-        logs = np.log(np.maximum(middle, 1e-300))
-        wins = (mass * np.exp(times @ logs - logs)).sum(-1)[alike]
+        wins = raced(histogram, edges, log_cdf)
         if wins.sum() == 0.0:
             return np.asarray(plurality(histogram[None])[0])
         return np.asarray(wins / wins.sum())

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference import Noise, probabilities
-from .....reference.arrays import Matrix
+from .....reference.arrays import Matrix, Vector
 from .....reference.mechanisms import ClaimedMechanism
 from .....reference.shared_nodes import won
 from ....evidence.dirichlet import with_leak
@@ -143,6 +143,31 @@ def rough_noise_law(claim: LabelsMechanism, noise: Noise) -> Law:
         return np.asarray(wins / wins.sum(-1, keepdims=True))
 
     return release(claim, law)
+
+
+LogCdf = Callable[[Matrix, Matrix], Matrix]
+"""Values (e,) and votes (k, 1) in; log-probabilities (k, e) that noisy counts lie below out."""
+
+
+def clipped(noise: Noise, bound: float) -> LogCdf:
+    """Of counts with noise whose draws beyond `bound` scales are set to the bound."""
+
+    def log_cdf(t: Matrix, votes: Matrix) -> Matrix:
+        off = (t - votes) / noise.scale
+        return np.where(off >= bound, 0.0, np.where(off < -bound, -np.inf, noise.log_cdf(off)))
+
+    return log_cdf
+
+
+def raced(histogram: Vector, edges: Vector, log_cdf: LogCdf, lead: float = 0.0) -> Vector:
+    """Probabilities (c,) that each class is ahead of all others by `lead`, on a grid of counts."""
+    # classes with the same votes have the same chance
+    votes, alike, times = np.unique(histogram, return_inverse=True, return_counts=True)
+    cdf = np.exp(log_cdf(edges, votes[:, None]))
+    behind = np.exp(log_cdf(edges - lead, votes[:, None])) if lead else cdf
+    logs = np.log(np.maximum(0.5 * (behind[:, 1:] + behind[:, :-1]), 1e-300))
+    mass = np.diff(cdf, axis=-1)
+    return np.asarray((mass * np.exp(times @ logs - logs)).sum(-1)[alike.reshape(-1)])
 
 
 def plurality(histograms: Matrix) -> Matrix:

@@ -1,6 +1,5 @@
 """The plan of a run: streams of queries, each on one histogram, with their claimed laws."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -32,8 +31,8 @@ _MOST_NUMBERS = 4_000_000  # of noise, so that many classes are simulated in tim
 
 
 @dataclass(frozen=True)
-class RoundingToSee:
-    """A rounding, the histogram (c,) where it shows soonest, and the labels that it takes there.
+class FaultToSee:
+    """A fault, the histogram (c,) where it shows soonest, and the labels that it takes there.
 
     moves: total variation by which it moves the law there.
     """
@@ -59,7 +58,13 @@ class Plan:
     faults: tuple[LabelFault, ...]
     traffic: Traffic
     extent: Extent = FULL
-    roundings: tuple[RoundingToSee, ...] = ()
+    roundings: tuple[FaultToSee, ...] = ()
+    _scale_laws: dict[tuple[int, ...], Matrix] = field(
+        default_factory=dict, init=False, compare=False
+    )
+    _rotated_ratios: dict[tuple[int, int], Matrix] = field(
+        default_factory=dict, init=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         deep = [stream.role.deep for stream in self.streams]
@@ -133,15 +138,11 @@ class Plan:
 
     def scale_log_laws(self, stream: int) -> Matrix:
         """Log-probabilities (factors, o) of a stream at every factor of the claimed scale."""
-        histogram = self.streams[stream].histogram
-        if histogram not in self._scale_log_laws:  # streams of one histogram share their laws
-            claimed = self.claim.mechanism.mechanism()
-            self._scale_log_laws[histogram] = claimed.log_probabilities_at(histogram, self.factors)
-        return self._scale_log_laws[histogram]
-
-    @cached_property
-    def _scale_log_laws(self) -> dict[tuple[int, ...], Matrix]:
-        return {}
+        mechanism, histogram = self.claim.mechanism, self.streams[stream].histogram
+        if histogram not in self._scale_laws:  # streams of one histogram share them
+            laws = mechanism.mechanism().log_probabilities_at(histogram, self.factors)
+            self._scale_laws[histogram] = laws
+        return self._scale_laws[histogram]
 
     @cached_property
     def information(self) -> NDArray[np.float64]:
@@ -182,10 +183,7 @@ class Plan:
         ratios: Matrix = self.fault_log_ratios[stream]
         if rotation == 0:
             return ratios
-        if rotation not in self._rotated_rows:
-            classes = self.claim.mechanism.classes
-            self._rotated_rows[rotation] = rotated_rows(self.faults, rotation, classes)
-        rows = self._rotated_rows[rotation]
+        rows = rotated_rows(self.faults, rotation, self.claim.mechanism.classes)
         found = np.where(rows[:, None] < 0, 0.0, ratios[rows])
         numbered = [at for at, fault in enumerate(self.faults) if fault.numbered]
         if numbered:
@@ -205,14 +203,6 @@ class Plan:
         ratios[:, :classes] = np.roll(ratios[:, :classes], -rotation, -1)
         return ratios
 
-    @cached_property
-    def _rotated_ratios(self) -> dict[tuple[int, int], Matrix]:
-        return {}
-
-    @cached_property
-    def _rotated_rows(self) -> dict[int, NDArray[np.int64]]:
-        return {}
-
 
 @lru_cache(maxsize=8)  # for plans of the same histograms
 def _log_ratios(
@@ -226,20 +216,19 @@ def _log_ratios(
     return ratios
 
 
-def rotated_rows(faults: Sequence[LabelFault], rotation: int, classes: int) -> NDArray[np.int64]:
+@lru_cache(maxsize=1024)
+def rotated_rows(faults: tuple[LabelFault, ...], rotation: int, classes: int) -> NDArray[np.int64]:
     """For each fault, the index (a,) of the one with its law once labels are rotated back.
 
     In a histogram rotated by `rotation` places, position k holds class k - rotation: a fault of
     class k acts on that class. -1 where the matching fault is not among `faults`.
     """
     known = {fault.of_class: at for at, fault in enumerate(faults) if fault.of_class is not None}
-    rows = []
-    for at, fault in enumerate(faults):
-        if fault.of_class is None:
-            rows.append(at)
-        else:
-            what, k = fault.of_class
-            rows.append(known.get((what, (k - rotation) % classes), -1))
+    classed = (fault.of_class for fault in faults)
+    rows = [
+        at if of is None else known.get((of[0], (of[1] - rotation) % classes), -1)
+        for at, of in enumerate(classed)
+    ]
     return np.array(rows, dtype=np.int64)
 
 

@@ -4,7 +4,6 @@ Noise that depends on earlier queries shows only where related queries follow ea
 labels are hard to predict. So leads are chosen at which too little noise shows soonest.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
@@ -27,58 +26,6 @@ _FEW = (0.25, 0.4)  # of the teachers: votes of the leader where the total is sm
 _MISSING = (0.7, 0.98)  # range of totals, as a share of the teachers, where some are missing
 _SURE_SHARE = 0.9  # of the votes, from which an input counts as one of high consensus
 _NEAR = 16  # votes by which given inputs may differ and still count as near-duplicates
-
-
-class RelatedRuns(ABC):
-    """Makes runs: each method gives a list of about `size` related histograms (c,)."""
-
-    def of_each_kind(self) -> Sequence[tuple[int, Callable[[int], Histograms]]]:
-        """The kinds of runs, and how many of every 50 runs are of each; the rest repeat queries."""
-        return (
-            (5, self.any),
-            (9, self.one_leader),
-            (8, self.near),
-            (7, self.missing),
-            (2, self.two_camps),
-            (3, self.few_votes),
-            (9, self.high_count),
-        )
-
-    @abstractmethod
-    def any(self, size: int) -> Histograms:
-        """Unrelated histograms."""
-
-    @abstractmethod
-    def one_leader(self, size: int) -> Histograms:
-        """Different histograms, all led by one class."""
-
-    @abstractmethod
-    def near(self, size: int) -> Histograms:
-        """Near-duplicates: each differs by a few votes from the one before."""
-
-    @abstractmethod
-    def two_camps(self, size: int) -> Histograms:
-        """More than half of the votes for one class, the rest for one other."""
-
-    @abstractmethod
-    def sure(self, size: int) -> Histograms:
-        """Unanimous histograms, or nearly so."""
-
-    def missing(self, size: int) -> Histograms:
-        """Fewer votes than there are teachers, where the target serves such totals."""
-        return self.any(size)
-
-    def few_votes(self, size: int) -> Histograms:
-        """Few votes, nearly all for one class, where the target serves such totals."""
-        return self.two_camps(size)
-
-    def high_count(self, size: int) -> Histograms:
-        """A leader with votes of nearly all teachers, of a larger total where that is served."""
-        return self.two_camps(size)
-
-    def telling_among_sure(self) -> Histogram:
-        """A histogram with a label hard to predict, if possible despite a high consensus."""
-        return self.any(1)[0]
 
 
 @lru_cache(maxsize=16)  # for other plans of the mechanism
@@ -121,13 +68,28 @@ def one_leader(claim: LabelsMechanism) -> NDArray[np.int64]:
     return np.array(votes)
 
 
-class RunsOfAny(RelatedRuns):
-    """Runs of any histograms of the claimed teachers."""
+class RelatedRuns:
+    """Makes runs: each method gives a list of about `size` related histograms (c,).
+
+    These are of any histograms of the claimed teachers.
+    """
 
     def __init__(self, claim: LabelsMechanism, rng: np.random.Generator) -> None:
         self.claim, self.rng = claim, rng
         self._leads = _telling_leads(claim)
         self._supports = np.array(list(self._leads))
+
+    def of_each_kind(self) -> Sequence[tuple[int, Callable[[int], Histograms]]]:
+        """The kinds of runs, and how many of every 50 runs are of each; the rest repeat queries."""
+        return (
+            (5, self.any),
+            (9, self.one_leader),
+            (8, self.near),
+            (7, self.missing),
+            (2, self.two_camps),
+            (3, self.few_votes),
+            (9, self.high_count),
+        )
 
     def _one(self, total: int, support: int, lead: int, leader: int | None = None) -> Histogram:
         """A histogram with this lead over one runner-up, the others at or below it; shuffled."""
@@ -153,14 +115,16 @@ class RunsOfAny(RelatedRuns):
         return self._one(self.claim.teachers if total is None else total, support, lead, leader)
 
     def any(self, size: int) -> Histograms:
+        """Unrelated histograms."""
         return [self._telling() for _ in range(size)]
 
     def one_leader(self, size: int) -> Histograms:
+        """Different histograms, all led by one class."""
         leader = int(self.rng.integers(self.claim.classes))
         return [self._telling(leader=leader) for _ in range(size)]
 
     def near(self, size: int) -> Histograms:
-        """Half of them from a near tie, where copies show soonest."""
+        """Near-duplicates, a few votes apart, half of them from a near tie: copies show there."""
         support = int(self.rng.choice(self._supports))
         lead = int(self.rng.choice((0, *self._leads[support][:1])))
         found = [self._one(self.claim.teachers, support, lead)]
@@ -181,6 +145,7 @@ class RunsOfAny(RelatedRuns):
         return moved
 
     def two_camps(self, size: int) -> Histograms:
+        """More than half of the votes for one class, the rest for one other."""
         teachers = self.claim.teachers
         leader = round(float(self.rng.choice(_CAMPS)) * teachers)
         votes = np.zeros(self.claim.classes, dtype=np.int64)
@@ -188,13 +153,27 @@ class RunsOfAny(RelatedRuns):
         return [votes[self.rng.permutation(votes.size)] for _ in range(size)]
 
     def sure(self, size: int) -> Histograms:
+        """Unanimous histograms, or nearly so."""
         return [self._one(self.claim.teachers, 1, 0) for _ in range(size)]
 
+    def missing(self, size: int) -> Histograms:
+        """Fewer votes than there are teachers, where the target serves such totals."""
+        return self.any(size)
+
+    def few_votes(self, size: int) -> Histograms:
+        """Few votes, nearly all for one class, where the target serves such totals."""
+        return self.two_camps(size)
+
+    def high_count(self, size: int) -> Histograms:
+        """A leader with votes of nearly all teachers, of a larger total where that is served."""
+        return self.two_camps(size)
+
     def telling_among_sure(self) -> Histogram:
-        return self._telling()
+        """A histogram with a label hard to predict, if possible despite a high consensus."""
+        return self.any(1)[0]
 
 
-class RunsOfAnyTotal(RunsOfAny):
+class RunsOfAnyTotal(RelatedRuns):
     """Runs where the target serves totals other than the claimed teachers too."""
 
     def missing(self, size: int) -> Histograms:

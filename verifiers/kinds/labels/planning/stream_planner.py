@@ -25,7 +25,7 @@ from ..registry import SHARES
 from .histograms import Rung, with_different_counts
 from .inputs import CLEAR
 from .laws import LabelFault, fault_laws, log_laws
-from .plan import ANCHOR_SHARE, GENERAL, POINTED, POOLED, RoundingToSee
+from .plan import ANCHOR_SHARE, GENERAL, POINTED, POOLED, FaultToSee
 from .streams import FULL, ComparedStreams, Extent, Role, Stream, StreamPair
 from .telling import TellingHistogram
 
@@ -266,7 +266,7 @@ class StreamPlanner:
             room -= queries
             self.add(Role.LADDER, np.array(rung.histogram), queries)
 
-    def add_roundings(self, seen: Sequence[RoundingToSee]) -> None:
+    def add_roundings(self, seen: Sequence[FaultToSee]) -> None:
         """Adds the histograms that show roundings, those that take fewest labels first.
 
         One that shows several is added once, with as many labels as the largest of them needs. Left

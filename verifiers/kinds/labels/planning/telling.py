@@ -20,7 +20,7 @@ from ..registry import SHARES
 from .counting_faults import SHARES_OF_TEACHERS, total_faults
 from .histograms import leaders_together, of_support, sizes
 from .laws import LabelFault, divergences, fault_laws, log_laws, mechanism_law
-from .plan import POOLED, Plan, RoundingToSee
+from .plan import POOLED, FaultToSee, Plan
 from .rounding_faults import unclaimed_roundings
 from .streams import Role
 
@@ -117,7 +117,7 @@ def roundings_to_see(
     faults: tuple[LabelFault, ...],
     other_totals: bool,
     given: NDArray[np.int64] | None,
-) -> Iterator[RoundingToSee]:
+) -> Iterator[FaultToSee]:
     """For each rounding that is not claimed, where it shows soonest, and after how many labels.
 
     faults: all that a plan knows; given: the histograms (n, c) that alone are asked, if so.
@@ -131,7 +131,7 @@ def roundings_to_see(
         shown = _shown_roundings(mechanism, given)
     for one in shown:
         seen = _labels_to_see(claim, faults, one.fault, one.law, one.claimed)
-        yield RoundingToSee(one.fault, one.histogram, *seen)
+        yield FaultToSee(one.fault, one.histogram, *seen)
 
 
 def _labels_to_see(
@@ -200,18 +200,7 @@ def roundings_not_excluded(plan: Plan) -> Note | None:
         for one in plan.roundings
         if one.moves >= least and asked.get(one.histogram, 0) < one.queries
     ]
-    if not left:
-        return None
-    words = (
-        f"{one.fault.wording} (it changes {100 * one.moves:.2g} % of the labels of "
-        f"{list(one.histogram)}; {one.queries:,} labels of that histogram would show it)"
-        for one in left
-    )
-    return Note(
-        "rounding-not-excluded",
-        f"this run may have missed a rounding: {'; or '.join(words)}",
-        {"roundings": len(left), "moves": left[0].moves, "queries": left[0].queries},
-    )
+    return _not_excluded("rounding-not-excluded", "roundings", "a rounding", left)
 
 
 def samplings_not_excluded(plan: Plan) -> Note | None:
@@ -231,19 +220,22 @@ def samplings_not_excluded(plan: Plan) -> Note | None:
             continue  # the same law under another name, as one teacher drawn with replacement
         law, claimed = laws[best, 0], plan.log_q[best]
         queries, moves = _labels_to_see(plan.claim, plan.faults, fault, law, claimed)
-        asked = float(apart @ plan.queries_of_streams) / apart[best]
-        if asked < queries:
-            left.append((fault, plan.streams[best].histogram, queries, moves))
+        if float(apart @ plan.queries_of_streams) / apart[best] < queries:
+            left.append(FaultToSee(fault, plan.streams[best].histogram, queries, moves))
+    what = "another way to draw teachers"
+    return _not_excluded("sampling-not-excluded", "samplings", what, left)
+
+
+def _not_excluded(code: str, counted: str, what: str, left: list[FaultToSee]) -> Note | None:
     if not left:
         return None
     words = (
-        f"{fault.wording} ({queries:,} labels of {list(histogram)} would show it, of which it "
-        f"changes {100 * moves:.2g} %)"
-        for fault, histogram, queries, moves in left
+        f"{one.fault.wording} (it changes {100 * one.moves:.2g} % of the labels of "
+        f"{list(one.histogram)}; {one.queries:,} labels of that histogram would show it)"
+        for one in left
     )
-    _, _, queries, moves = left[0]
     return Note(
-        "sampling-not-excluded",
-        f"this run may have missed another way to draw teachers: {'; or '.join(words)}",
-        {"samplings": len(left), "moves": moves, "queries": queries},
+        code,
+        f"this run may have missed {what}: {'; or '.join(words)}",
+        {counted: len(left), "moves": left[0].moves, "queries": left[0].queries},
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ....claims.tables import Gate
 from ..claim import LabelsClaim
 from ..mechanism import LabelsMechanism
-from .runs import Histograms, RelatedRuns, RunsOfAny, RunsOfAnyTotal, RunsOfGiven
+from .runs import Histograms, RelatedRuns, RunsOfAnyTotal, RunsOfGiven
 from .streams import Extent
 
 CALLS, LEAST_CALLS = 4000, 320
@@ -90,7 +90,7 @@ class Traffic:
         if self.given:
             related = RunsOfGiven(self.claim, self.own, rng)
         else:
-            related = (RunsOfAnyTotal if self.other_totals else RunsOfAny)(self.claim, rng)
+            related = (RunsOfAnyTotal if self.other_totals else RelatedRuns)(self.claim, rng)
         found = [np.array(votes, dtype=np.int64) for votes in self.own[: int(_OWN * self.calls)]]
         mixed = int(_MIXED * self.calls)
         for run in _endless(related, rng, found):

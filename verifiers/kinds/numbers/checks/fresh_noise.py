@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
-from ....evidence import CrossedReleases
+from ....evidence.crossed import CrossedReleases
 from ....evidence.mixture import log_mixture_of
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
