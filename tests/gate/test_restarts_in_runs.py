@@ -3,6 +3,7 @@
 import itertools
 import sys
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -171,27 +172,17 @@ def test_what_would_not_start_so_often_is_started_once_more_and_left(monkeypatch
     assert alone.verdict is Verdict.ERROR
 
 
-class Kept:
-    """Keeps what a comparison of starts says."""
-
-    def __init__(self):
-        self.few = None
-
-    def note_few_restarts(self, why):
-        self.few = why
-
-
 @pytest.mark.parametrize(
     ("start", "left", "why"),
     [(0.9, 10_000, "too little time is left"), (0.1, 31, "no queries are left")],
 )
 def test_more_lives_are_only_begun_where_time_and_queries_last(start, left, why) -> None:
-    target, check = InTurn(8), Kept()
+    target, check = InTurn(8), SimpleNamespace(restarts=SimpleNamespace(why_few=None))
     compared = starts.RestartComparison(target, claim(), np.array([20, 10, 6, 4]))
     compared.start = start
     with run_clock(60.0):
         compared.compare_more(check, left, lambda: True)
-    assert check.few == why
+    assert check.restarts.why_few == why
     assert target.tried == compared.queries == 0
 
 

@@ -102,9 +102,9 @@ class LabelsAtBranches:
                 message, advice, given.histogram, code="law-unexplained", fields={**where}
             )
         note = self._plan.faults[best].note
-        cause = f"labels fit {note.message} where {given.words}"
-        found = Finding(message, cause, given.histogram, log_odds=float(ratios[best]), cause=cause)
-        return replace(found, code=note.code, fields={**note.fields, **where})
+        cause = replace(note, message=f"labels fit {note.message} where {given.words}")
+        found = Finding.caused(message, cause, float(ratios[best]), **where)
+        return replace(found, histogram=given.histogram)
 
 
 def outcome_words(named: NDArray[np.intp], classes: int, outcomes: int) -> str:

@@ -180,9 +180,10 @@ class ClassProbabilities(LabelsEvidence):
         )
         miscounted = self.seen.other_numbering(fits)
         if miscounted is not None:
-            odds = miscounted.log_ratio
-            diagnosis = f"{miscounted.cause} {_against(odds)}; {miscounted.advice}"
-            return _finding_of(message, diagnosis, histogram, odds, miscounted.cause)
+            odds, cause = miscounted.log_ratio, miscounted.cause
+            diagnosis = f"{cause} {_against(odds)}; {miscounted.advice}"
+            found = Finding.caused(message, cause, odds)
+            return replace(found, diagnosis=diagnosis, histogram=histogram)
         if not fits.explained:
             advice = f"{NO_KNOWN_FAULT}; compare the observed with the expected labels"
             counted = {"times": times, "asked": int(counts.sum()), "expected": expected}
@@ -201,7 +202,8 @@ class ClassProbabilities(LabelsEvidence):
         if not alike and fault.code in _SAME_LABELS:
             alike = f"; the same labels come of {_SAME_LABELS[fault.code]}"
         diagnosis = f"{cause} {_against(fits.log_odds)}{alike}"
-        found = _finding_of(message, diagnosis, histogram, fits.log_odds, cause)
+        found = Finding.caused(message, cause, fits.log_odds)
+        found = replace(found, diagnosis=diagnosis, histogram=histogram)
         return found if near is None else found.with_near(near)
 
     def excluded_by(self, answered: Vector) -> tuple[Excluded, ...]:
@@ -249,14 +251,6 @@ class ClassProbabilities(LabelsEvidence):
         if self.branches is not None:
             text.append(self.branches.words)
         return ". ".join([text[0], *(f"{one[:1].upper()}{one[1:]}" for one in text[1:])])
-
-
-def _finding_of(
-    message: str, diagnosis: str, histogram: tuple[int, ...], log_odds: float, cause: Note
-) -> Finding:
-    """The finding of a cause that has a name."""
-    found = Finding(message, diagnosis, histogram, log_odds=log_odds, cause=cause.message)
-    return replace(found, code=cause.code, fields=cause.fields)
 
 
 def _against(log_odds: float) -> str:

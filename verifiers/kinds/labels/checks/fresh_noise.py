@@ -178,10 +178,6 @@ class LabelsFreshNoise(LabelsEvidence):
             self.queries += first.size
             self._look()
 
-    def note_few_restarts(self, why: str) -> None:
-        """Notes why no more starts were compared."""
-        self.restarts.why_few = why
-
     def observe_restart(
         self,
         earlier: Labels,

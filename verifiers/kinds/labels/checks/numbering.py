@@ -135,11 +135,9 @@ def _orders(gains: Matrix, expected: Vector) -> Iterator[_Order]:
     note = replace(_RENUMBERED, message=backwards, fields={"order": "backwards"})
     yield _Order(each[::-1], note, _COMPARE, named)
     for step in range(1, c):
-        message, advice = f"class k were numbered k + {step}, modulo {c}", _COMPARE
-        if step == 1:
-            message, advice = f"class k were numbered k + 1, and class {c - 1} were 0", _FROM_ONE
-        elif step == c - 1:
-            message, advice = f"class k were numbered k - 1, and class 0 were {c - 1}", _FROM_ONE
+        by = f"- 1, and class 0 were {c - 1}" if step == c - 1 else f"+ {step}, modulo {c}"
+        message = f"class k were numbered k {by}"
+        advice = _FROM_ONE if step in (1, c - 1) else _COMPARE
         note = replace(_RENUMBERED, message=message, fields={"shift": step})
         yield _Order((each + step) % c, note, advice, named)
     label_of = linear_sum_assignment(gains, maximize=True)[1]

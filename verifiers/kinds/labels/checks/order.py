@@ -215,15 +215,9 @@ class Order(LabelsEvidence):
             histogram = tuple(int(v) for v in self._votes[most])
         else:
             message += f": {found.says}"
-        return Finding(
-            message,
-            f"{found.says}: look for state that outlives a call",
-            histogram,
-            log_odds=found.log_odds,
-            cause=found.says.message,
-            code=found.says.code,
-            fields=found.says.fields,
-        )
+        diagnosis = f"{found.says}: look for state that outlives a call"
+        caused = Finding.caused(message, found.says, found.log_odds)
+        return replace(caused, diagnosis=diagnosis, histogram=histogram)
 
     @property
     def planned(self) -> Vector:

@@ -178,9 +178,6 @@ OTHERWISE = "answers to one histogram are equal to each other more, or less, oft
 _WHOLE = 0.9
 """Share of copies from which all labels are said to be copies."""
 
-_WHOLE_CALLS = range(FRESH_CALL, 9 * FRESH_CALL, FRESH_CALL)
-"""Distances at which a call copies one of the eight before it."""
-
 
 def copies_most(row: int) -> bool:
     """Whether a row of `Repetition` is the wager that nearly every label is a copy."""
@@ -192,31 +189,22 @@ def _of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Findi
     whole, fields = share > _WHOLE, {"share": share, "distance": distance}
     answers = "answers" if whole else f"some answers (about {100 * share:.0f} %)"
     message = f"{answers} repeat {_before(distance)} on the same histogram"
-    if distance == FRESH_CALL and whole:
-        return Finding(
-            f"{message}: calls of {FRESH_CALL} answers give the same answers",
-            "the generator is seeded anew in every call, or on every connection: create it once, "
-            "unseeded",
-            histogram,
-            code="seed-set-each-call",
-            fields=fields,
-        )
     code = "noise-reused"
-    if distance in _WHOLE_CALLS and not whole:
-        return Finding(message, WORDS["calls"][2], histogram, code=code, fields=fields)
-    if distance == 1 and not whole:
-        return Finding(
-            message,
-            "noise is reused, or correlated from answer to answer (a buffer, smoothing): draw it "
-            "independently",
-            histogram,
-            code=code,
-            fields=fields,
+    diagnosis = "noise is reused: look for a pool, a buffer, or a generator that is reset"
+    if distance == FRESH_CALL and whole:
+        code = "seed-set-each-call"
+        message += f": calls of {FRESH_CALL} answers give the same answers"
+        diagnosis = (
+            "the generator is seeded anew in every call, or on every connection: create it once, "
+            "unseeded"
         )
-    places = "a pool, a buffer, or a generator that is reset"
-    if not whole:
-        places = "a pool, a buffer, or workers that were forked with one generator"
-    diagnosis = f"noise is reused: look for {places}"
+    elif distance == 1 and not whole:
+        diagnosis = (
+            "noise is reused, or correlated from answer to answer (a buffer, smoothing): draw it "
+            "independently"
+        )
+    elif not whole:
+        diagnosis = WORDS["calls"][2]
     return Finding(message, diagnosis, histogram, code=code, fields=fields)
 
 

@@ -41,8 +41,7 @@ class LabelsRecorder:
         self._evidence: dict[str, list[tuple[int, float]]] = {}
         self._scale: list[tuple[int, float, float]] = []
         self._emptied: int | None = None
-        self._leakage: Leakage | None = None
-        self._privacy: PrivacyCost | None = None
+        self._concluded: dict[str, dict[str, Any]] = {}
 
     def hear(self, event: Event) -> None:
         """Follows the evidence, and keeps the figures of what checks conclude."""
@@ -51,9 +50,9 @@ class LabelsRecorder:
         elif isinstance(event, Concluded):
             figure = event.outcome.finding.figure
             if isinstance(figure, Leakage):
-                self._leakage = figure
+                self._concluded[LabelsHistogramLeakage.id] = {"leakage": figure}
             elif isinstance(figure, PrivacyCost):
-                self._privacy = figure
+                self._concluded[PrivacyClaimCheck.id] = {"cost": figure}
 
     def _observe(self, checks: Sequence[EvidenceCheck]) -> None:
         """Notes the evidence of each check that has seen labels since it was last noted."""
@@ -90,10 +89,8 @@ class LabelsRecorder:
                 drawn |= {"confidence": CONFIDENCE, "histograms": asked}
             if isinstance(check, LabelsNoiseScale) and self._scale:
                 drawn["scale"] = self._scale_trace(check)
-        if self._leakage is not None:
-            found.setdefault(LabelsHistogramLeakage.id, {})["leakage"] = self._leakage
-        if self._privacy is not None:
-            found.setdefault(PrivacyClaimCheck.id, {})["cost"] = self._privacy
+        for name, figure in self._concluded.items():
+            found[name] = found.get(name, {}) | figure
         return {name: CheckFigures(**drawn) for name, drawn in found.items() if drawn}
 
     def _scale_trace(self, check: LabelsNoiseScale) -> ScaleTrace:

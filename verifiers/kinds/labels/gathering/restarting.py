@@ -185,7 +185,7 @@ class RestartComparison:
                 few = "no queries are left"
             few = few or self._restart_again(start)
             if few is not None:
-                check.note_few_restarts(few)
+                check.restarts.why_few = few
                 return
             check.observe_start(self._first_labels())
 

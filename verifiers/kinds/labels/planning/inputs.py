@@ -14,13 +14,12 @@ from ....evidence.dirichlet import rare_share
 from ..claim import LabelsClaim
 from ..mechanism import LabelsMechanism
 from .histograms import even_pair, simple_histograms, tied_pair, typical, unanimous
-from .laws import LabelFault, divergences, fault_laws, log_laws
+from .laws import LabelFault, divergences, fault_laws, information, log_laws
 from .streams import Role
 
 CLEAR = 0.97
 """Probability of the winner from which a histogram counts as clear."""
 
-_STEP = 1e-3
 _PROBES, _PROBED = 8, 50
 _RARE = 0.1
 _WINS = 0.9
@@ -33,11 +32,7 @@ _RUNNERS = (0.0, 0.2, 0.5, 0.8, 1.0)
 
 @dataclass(frozen=True)
 class Pool:
-    """Histograms (b, c), their claimed log-laws (b, o) and Fisher information (b,).
-
-    The information is per label, about the log of the noise scale s: the sum of (dQ/d ln s)^2 / Q,
-    by a central difference.
-    """
+    """Histograms (b, c), their claimed log-laws (b, o) and Fisher information (b,) of a label."""
 
     claim: LabelsMechanism
     histograms: NDArray[np.int64]
@@ -47,10 +42,8 @@ class Pool:
     @classmethod
     def of(cls, claim: LabelsMechanism, histograms: NDArray[np.int64]) -> "Pool":
         """The pool of histograms (b, c), whose laws are computed here."""
-        log_q, up, down = (log_laws(claim, histograms, f) for f in (1.0, 1.0 + _STEP, 1.0 - _STEP))
-        slope = (np.exp(up) - np.exp(down)) / (2.0 * _STEP)
-        information = np.square(slope) / np.maximum(np.exp(log_q), 1e-12)
-        return cls(claim, histograms, log_q, information.sum(-1))
+        log_q = log_laws(claim, histograms)
+        return cls(claim, histograms, log_q, information(claim, histograms, log_q))
 
     def most_informative(self, effect: float) -> Histogram:
         """The histogram with an empty class whose labels tell most about the noise scale.

@@ -22,6 +22,7 @@ from ..mechanism import LabelsMechanism
 
 Law = Callable[[Matrix], Matrix]
 
+_STEP = 1e-3  # of the noise scale
 _EDGES = np.arange(-8.0, 12.0, 0.2)  # scales of the noise about the leader
 _RACED = 256  # histograms at a time
 _KEPT = 512  # most votes, all histograms together, whose laws are kept
@@ -76,6 +77,18 @@ def log_laws(
     """Claimed log-laws (..., o) of histograms (..., c), at `factor` times the noise scale."""
     mechanism = claim.mechanism(claim.noise.times(factor))
     return _log_laws(mechanism, histograms.astype(np.float64, order="C"))
+
+
+def information(
+    claim: LabelsMechanism, histograms: NDArray[np.int64] | Matrix, log_q: Matrix
+) -> Vector:
+    """Fisher information (b,) of a label of histograms (b, c) about the log of the noise scale s.
+
+    The sum of (dQ/d ln s)^2 / Q, by a central difference; log_q: claimed log-laws (b, o).
+    """
+    up, down = (np.exp(log_laws(claim, histograms, 1.0 + step)) for step in (_STEP, -_STEP))
+    slope = (up - down) / (2.0 * _STEP)
+    return np.asarray((np.square(slope) / np.maximum(np.exp(log_q), 1e-12)).sum(-1))
 
 
 def _log_laws(mechanism: ClaimedMechanism, votes: Matrix) -> Matrix:

@@ -11,7 +11,7 @@ from ....evidence.outcomes import Outcomes, as_outcomes
 from ....evidence.scale import scale_factors
 from ..claim import LabelsClaim
 from ..mechanism import LabelsMechanism
-from .laws import LabelFault, divergences, fault_laws, log_laws
+from .laws import LabelFault, divergences, fault_laws, information
 from .streams import FULL, ComparedStreams, Extent, Role, Stream, StreamPair, WayOfAsking
 from .traffic import Traffic
 
@@ -147,13 +147,9 @@ class Plan:
     @cached_property
     def information(self) -> NDArray[np.float64]:
         """Fisher information (deep streams,) of a label on the log scale; 0 if none are planned."""
-        at = int(np.argmin(np.abs(self.factors - 1.0)))
-        up, down = float(self.factors[at + 1]), float(self.factors[at - 1])
-        claim, asked = self.claim.mechanism, self.histograms[: self.deep]
-        rise = np.exp(log_laws(claim, asked, up)) - np.exp(log_laws(claim, asked, down))
-        slope = rise / float(np.log(self.factors[at + 1] / self.factors[at - 1]))
-        found = np.square(slope) / np.maximum(np.exp(self.log_q[: self.deep]), 1e-12)
-        return np.asarray(np.where(self.queries_of_streams[: self.deep] > 0, found.sum(-1), 0.0))
+        deep = slice(self.deep)
+        found = information(self.claim.mechanism, self.histograms[deep], self.log_q[deep])
+        return np.asarray(np.where(self.queries_of_streams[deep] > 0, found, 0.0))
 
     # -- the laws of known faults ----------------------------------------------------------------
 
