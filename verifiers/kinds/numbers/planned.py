@@ -3,9 +3,9 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,7 +33,6 @@ from .checks.noise_law import NoiseLaw
 from .checks.noise_scale import NoiseScale
 from .claim import NumbersClaim
 from .planning.in_turn import turns
-from .planning.plan import NumbersPlan
 from .restarting import releases_of_restarts
 from .steering.asking import most_steered, steers
 
@@ -56,10 +55,18 @@ class PlannedReleases(ABC):
     extent: float = 1.0
     fitted: bool = False
 
-    @property
-    @abstractmethod
+    least_extent: ClassVar[float] = 0.0
+    """Of a pass at its coarsest."""
+
+    @cached_property
     def plan(self) -> Any:
         """The inputs, and how they are asked."""
+        return self.claim.inputs(self.seed).in_part(self.extent)
+
+    @property
+    @abstractmethod
+    def queries(self) -> int:
+        """Releases of a pass, in all."""
 
     @property
     @abstractmethod
@@ -69,6 +76,36 @@ class PlannedReleases(ABC):
     @abstractmethod
     def _tell_least(self, made: Iterable[object]) -> None:
         """Tells checks how many releases a run takes at least."""
+
+    @property
+    def _opening(self) -> int:
+        """How many releases the first calls ask for."""
+        return InputContract(self.claim, self.plan).opens_with + len(self.plan.inputs) - 1
+
+    @property
+    def calls(self) -> int:
+        """Calls of a pass."""
+        released = self._opening
+        calls = len(InputContract(self.claim, self.plan).sizes) + len(self.plan.inputs) - 1
+        for _, size, _ in self.plan.paced(self.seed, released):
+            if released >= self.queries:
+                break
+            calls, released = calls + 1, released + size
+        return calls
+
+    def dearer(self, *, planned: bool) -> Note:
+        """The warning that a run's queries ended before a pass, with what a pass takes.
+
+        planned: whether the run was planned for its queries.
+        """
+        most, needed, coarse = self.claim.gate.max_queries, self.queries, ""
+        if not planned and needed > most:
+            claim = _at_effect(self.claim, most, COARSEST_EFFECT)
+            least = replace(self, claim=claim, extent=self.least_extent).queries
+            coarse = f", --queries {most} plans the sharpest pass that {most:,} queries allow"
+            if least > most:
+                coarse = f"; with --queries, a coarser one takes about {least:,} at least"
+        return dearer(most, needed, needed, coarse=coarse)
 
     @property
     def coarser(self) -> Note | None:
@@ -101,17 +138,6 @@ class PlannedNumbers(PlannedReleases):
 
     claim: NumbersClaim
 
-    @cached_property
-    def plan(self) -> NumbersPlan:
-        """The inputs, and how they are asked."""
-        plan: NumbersPlan = self.claim.inputs(self.seed)
-        return plan.in_part(self.extent)
-
-    @property
-    def _opening(self) -> int:
-        """How many releases the first calls ask for."""
-        return InputContract(self.claim, self.plan).opens_with + len(self.plan.inputs) - 1
-
     @property
     def _in_part(self) -> str:
         return f"checks with inputs of their own ask {self.extent:.1%} of what they ask alone"
@@ -128,16 +154,6 @@ class PlannedNumbers(PlannedReleases):
         """Checks that see every release look at the same ones."""
         ids = self.claim.kind.checks.ids
         return {check: self._releases[1].get(check, 0) for check in ids}
-
-    @property
-    def calls(self) -> int:
-        released = self._opening
-        calls = len(InputContract(self.claim, self.plan).sizes) + len(self.plan.inputs) - 1
-        for _, size, _ in self.plan.paced(self.seed, released):
-            if released >= self.queries:
-                break
-            calls, released = calls + 1, released + size
-        return calls
 
     @cached_property
     def _releases(self) -> tuple[int, Mapping[str, int]]:
@@ -165,11 +181,13 @@ class PlannedNumbers(PlannedReleases):
         draws = float(check.samples_needed())
         if isinstance(check, NoiseScale | Location):
             draws = check.expected_draws
-        return math.ceil(draws / max(1, self.plan.coordinates.size))
+        width: int = max(1, self.plan.coordinates.size)
+        return math.ceil(draws / width)
 
     def _releases_call_by_call(self, check: ForeseenCheck) -> int:
         """Releases until a look at which a check has seen enough, in the calls of a run."""
-        released, seen = self._opening, np.zeros(check.wanted.size)
+        released: int = self._opening
+        seen = np.zeros(check.wanted.size)
         by_call: dict[tuple[str, int], Vector] = {}
         for asked, size, look in self.plan.paced(self.seed, released):
             call = asked.role, size
@@ -219,22 +237,6 @@ def planned_numbers(claim: NumbersClaim, asked: PlanRequest) -> PlannedNumbers:
     return sharpest_within(lambda e: at(e, share), (least, coarsest), found, queries, _STEPS)
 
 
-def dearer_than(claim: NumbersClaim, seed: int, *, planned: bool) -> Note:
-    """The warning that a run's queries ended before a pass, with what a pass takes.
-
-    planned: whether the run was planned for its queries.
-    """
-    most, needed = claim.gate.max_queries, PlannedNumbers(claim, seed).queries
-    coarse = ""
-    if not planned and needed > most:
-        coarsest = _at_effect(claim, most, COARSEST_EFFECT)
-        least = PlannedNumbers(coarsest, seed, extent=0.0).queries
-        coarse = f", --queries {most} plans the sharpest pass that {most:,} queries allow"
-        if least > most:
-            coarse = f"; with --queries, a coarser one takes about {least:,} at least"
-    return dearer(most, needed, needed, coarse=coarse)
-
-
-def _at_effect(claim: NumbersClaim, queries: int, effect: float) -> NumbersClaim:
+def _at_effect(claim: Any, queries: int, effect: float) -> Any:
     """The claim at an effect, and the tolerance that goes with it."""
     return claim.with_gate(gate_for(claim.gate, queries, effect))

@@ -27,7 +27,7 @@ from .evidence.described import NOT_DESCRIBED
 from .evidence.tails import MISSING_TAILS
 from .gathering import Gathering
 from .opening import NumbersOpening
-from .planned import PlannedNumbers, dearer_than
+from .planned import PlannedNumbers, PlannedReleases
 from .recorder import Recorder
 from .restarting import ComparesOpenings, compare_openings, releases_of_restarts
 from .simplest import find_simplest
@@ -45,6 +45,7 @@ class NumberSession:
 
     opens_with: type[InputContract] = InputContract
     gathers_with: type[Gathering] = Gathering
+    plans_with: type[PlannedReleases] = PlannedNumbers
 
     def __init__(self, state: RunState, request: RunRequest, recorder: Recorder) -> None:
         self.state, self.request = state, request
@@ -193,8 +194,8 @@ class NumberSession:
     def end(self, found: Sequence[CheckResult]) -> Notes:
         outcome, chosen = self.state.outcome, self.request.selection
         if outcome.used_up and not chosen.left_out and not self.state.failed:
-            planned = self.request.planned
-            outcome.warn(dearer_than(self.claim, self.request.seed, planned=planned))
+            whole = self.plans_with(self.claim, self.request.seed)
+            outcome.warn(whole.dearer(planned=self.request.planned))
         if self.steering is not None:
             self.steering.end(tells=not self.state.failed and not chosen.left_out)
         self.tell_few()

@@ -6,18 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ...findings.note import Note
 from ...run.checks import Setting
 from ...run.phase import Phase
 from ...run.precision import (
     COARSEST_EFFECT,
     TooFewError,
-    dearer,
     gate_for,
 )
 from ...run.request import PlanRequest
 from ...run.selection import ALWAYS
-from ..numbers.checks.input_contract import InputContract
 from ..numbers.planned import PlannedReleases
 from ..numbers.restarting import releases_of_restarts
 from .checks.contribution_bounding import ContributionBounding
@@ -30,7 +27,6 @@ from .planning.plan import TablePlan
 from .steering.limits import SHARE, steers
 
 _STEPS = 12  # of the search
-_THINNEST = 0.05  # share of what is asked for breadth, at least
 _MARGIN = 1.1  # times the releases that checks need: looks come a tenth apart
 _ENDLESS = 10_000_000  # releases, of a check that never has enough
 
@@ -55,6 +51,8 @@ class PlannedTable(PlannedReleases):
 
     claim: TablesClaim
     made: TablePlan | None = None
+
+    least_extent = 0.05
 
     @property
     def _in_part(self) -> str:
@@ -132,25 +130,11 @@ class PlannedTable(PlannedReleases):
         """Aggregates of the claim."""
         return len(self.claim.mechanism.table.aggregates)
 
-    @property
-    def calls(self) -> int:
-        released, calls = self._opening, len(self.plan.inputs)
-        for _, size, _ in self.plan.paced(self.seed, released):
-            if released >= self.queries:
-                break
-            calls, released = calls + 1, released + size
-        return calls
-
     @cached_property
     def plan(self) -> TablePlan:
         """The inputs, and how they are asked."""
         made: TablePlan = self.made or self.claim.inputs(self.seed)
         return made.in_part(self.extent)
-
-    @property
-    def _opening(self) -> int:
-        contract = InputContract(self.claim, self.plan)  # type: ignore[arg-type]
-        return contract.opens_with + len(self.plan.inputs) - 1
 
     @property
     def _restarts(self) -> int:
@@ -169,7 +153,7 @@ def planned_table(claim: TablesClaim, asked: PlanRequest) -> PlannedTable:
         """From what the claim asks for, at 0, to the coarsest, at 1."""
         effect = least * (max(COARSEST_EFFECT, least) / least) ** coarseness
         fitting = claim.with_gate(gate_for(claim.gate, queries, effect))
-        extent = _THINNEST**coarseness
+        extent = PlannedTable.least_extent**coarseness
         return PlannedTable(fitting, seed, chosen, fitted=True, extent=extent, made=made)
 
     least, made = claim.gate.smallest_effect, claim.inputs(seed)
@@ -191,19 +175,3 @@ def planned_table(claim: TablesClaim, asked: PlanRequest) -> PlannedTable:
         else:
             low = (low + high) / 2.0
     return found
-
-
-def dearer_than(claim: TablesClaim, seed: int, *, planned: bool) -> Note:
-    """The warning that a run's queries ended before a pass, with what a pass takes.
-
-    planned: whether the run was planned for its queries.
-    """
-    full = PlannedTable(claim, seed)
-    most, needed, coarse = claim.gate.max_queries, full.queries, ""
-    if not planned and needed > most:
-        coarsest = claim.with_gate(gate_for(claim.gate, most, COARSEST_EFFECT))
-        least = PlannedTable(coarsest, seed, extent=_THINNEST, made=full.plan).queries
-        coarse = f", --queries {most} plans the sharpest pass that {most:,} queries allow"
-        if least > most:
-            coarse = f"; with --queries, a coarser one takes about {least:,} at least"
-    return dearer(most, needed, needed, coarse=coarse)

@@ -2,18 +2,16 @@
 
 from collections.abc import Sequence
 
-from ...findings.report import CheckResult
 from ...paths.steering import BranchAsker
 from ...run.cause import Explanation
 from ...run.request import RunRequest
-from ...run.session import Notes
 from ...run.state import RunState
 from ..numbers.recorder import Recorder
 from ..numbers.session import NumberSession, measured
 from .checks.contribution_bounding import ContributionBounding
 from .checks.input_contract import TableInputContract
 from .checks.of_numbers import TableNoiseLaw, tell_least_of_each
-from .planned import dearer_than
+from .planned import PlannedTable
 from .steering.asking import TableAsker
 from .steering.limits import steers
 
@@ -21,7 +19,7 @@ from .steering.limits import steers
 class TableSession(NumberSession):
     """No simplest input is looked for."""
 
-    opens_with = TableInputContract
+    opens_with, plans_with = TableInputContract, PlannedTable
     contract: TableInputContract
 
     def __init__(self, state: RunState, request: RunRequest, recorder: Recorder) -> None:
@@ -69,14 +67,3 @@ class TableSession(NumberSession):
             fits = isinstance(law, ContributionBounding) and finding.cause is not None
             found.append(Explanation(*shown, odds, fits))
         return found
-
-    def end(self, found: Sequence[CheckResult]) -> Notes:
-        if self.steering is not None:
-            chosen = self.request.selection
-            self.steering.end(tells=not self.state.failed and not chosen.left_out)
-        self.tell_few()
-        if self.state.outcome.used_up and not self.state.failed:
-            request = self.request
-            words = dearer_than(self.state.claim, request.seed, planned=request.planned)
-            self.state.outcome.warn(words)
-        return Notes()
