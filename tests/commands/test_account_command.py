@@ -217,7 +217,7 @@ def test_standard_input_is_read_as_a_file_is(tmp_path) -> None:
     for data, message in [
         (b"1,2\n1,x\n", b"standard input, line 2: 'x' is not a whole number of votes"),
         (b"", b"standard input: no histograms"),
-        (b"\xff\xfe\x80", b"standard input: not a CSV file"),
+        (b"\xff\xfe\x80", b"standard input: not UTF-8 text"),
     ]:
         done = from_stdin(data, *arguments)
         assert done.returncode == 2

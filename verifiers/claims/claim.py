@@ -185,7 +185,7 @@ def read_table(path: str | Path) -> dict[str, Any]:
     try:
         text = read_bytes(str(Path(path)), CLAIM_BYTES)
     except ReadingError as error:
-        raise ClaimError(f"{path}: {error}") from None
+        raise ClaimError(str(error)) from None
     try:
         words = text.decode("utf-8-sig")  # editors on Windows begin with a BOM
         return tomllib.loads(words)

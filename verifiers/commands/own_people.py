@@ -15,10 +15,9 @@ from ...attacks.inference.through_answers import Cell, EndToEnd, through_answers
 from ...reference import REFUSAL
 from ...reference.parallel.executors import Here
 from ..findings.document import Document
-from ..inputs.csv_rows import ENCODING
-from ..inputs.files import ReadingError, read_bytes
+from ..inputs.files import read_text
 from ..inputs.histogram_file import read_histograms
-from ..inputs.input_error import ColumnsError, InputError, UnclaimedError
+from ..inputs.input_error import ColumnsError, UnclaimedError
 from ..inputs.label_log import labels_by_id
 from ..inputs.log_names import PLAIN
 from ..inputs.people_file import PeopleColumn, read_people_column
@@ -128,11 +127,7 @@ def _counts(
     """How often each outcome (m, o) was answered about the people in the log, and who they are."""
     if people.ids is None:
         raise ColumnsError("--log names people by id: the file of --data needs a column named id")
-    try:
-        content = read_bytes(None if path == "-" else path, 512_000_000)
-        lines = content.decode(ENCODING).splitlines()
-    except (ReadingError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: {error}") from None
+    lines = read_text(None if path == "-" else path, 512_000_000).splitlines()
     answers = labels_by_id(lines, path, PLAIN if claim.log is None else claim.log.names)
     known = set(people.ids)
     unknown = next((key for key in answers if key not in known), None)

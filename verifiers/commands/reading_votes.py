@@ -19,8 +19,8 @@ from ...reference.parallel.workers import carried_out
 from ..cli.mechanism_options import mechanism_of_options
 from ..findings.document import VariedDocument
 from ..findings.evidence_text import times_likelier
-from ..inputs.files import ReadingError, read_bytes
-from ..inputs.input_error import InputError, RowsError
+from ..inputs.files import read_text
+from ..inputs.input_error import RowsError
 from ..inputs.label_log import read_labels
 from ..text import printable
 from .other_scales import better_scale, log_supremum
@@ -208,12 +208,7 @@ def answers_from_log(
     Raises ValueError that names the file, the line and what is allowed.
     """
     source = "stdin" if path == "-" else path
-    try:
-        text = read_bytes(None if path == "-" else path).decode("utf-8-sig")
-    except ReadingError as error:
-        raise InputError(f"{source}: {error}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{source}: not a text file") from None
+    text = read_text(None if path == "-" else path)
     labels = read_labels(text.splitlines(), source, key)
     found = max(labels) + 1
     classes = max(found, 2) if classes is None else classes

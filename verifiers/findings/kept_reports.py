@@ -19,7 +19,7 @@ def read_reports(path: Path) -> dict[str, Report]:
     """
     found: dict[str, Report] = {}
     for name, file in _files(path):
-        content = read_json(file, str(file))
+        content = read_json(file)
         several = isinstance(content, dict) and "checks" not in content
         within = content.get("reports") if several else {"": content}
         if not isinstance(within, dict) or not within:

@@ -37,15 +37,15 @@ def opening_of(path: str | Path, claim: dict[str, Any], aside: Set[str] = frozen
     return opening
 
 
-def read_json(file: Path, said: str) -> Any:
-    """The JSON in a file of a report, None for text that is none; said: the file, in errors.
+def read_json(file: Path, option: str = "") -> Any:
+    """The JSON in a file of a report, None for text that is none; option: before it, in errors.
 
     Raises EarlierReportError for a file that cannot be read.
     """
     try:
         text = read_bytes(str(file), _BYTES)
     except ReadingError as error:
-        raise EarlierReportError(f"{said}: {error}") from None
+        raise EarlierReportError(f"{option}{error}") from None
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -54,7 +54,7 @@ def read_json(file: Path, said: str) -> Any:
 
 def _read_report(path: Path) -> dict[str, Any]:
     file = path / "report.json" if path.is_dir() else path
-    report = read_json(file, f"--compare {file}")
+    report = read_json(file, "--compare ")
     if not isinstance(report, dict) or not isinstance(report.get("claim"), dict):
         raise EarlierReportError(f"--compare {file}: expected the report.json of a dpassay verify")
     return report

@@ -15,7 +15,7 @@ import numpy as np
 from ...attacks.gradients.canaries import ClippedModel, checked, crafted_canary
 from ...reference.arrays import Matrix, Vector
 from ...reference.numbers import NoisyGradient
-from ..inputs.files import ReadingError, read_bytes
+from ..inputs.files import read_bytes
 from ..inputs.people_file import PeopleTable
 from ..kinds.numbers.claim import NumbersClaim
 from ..kinds.numbers.planning.plan import as_values
@@ -104,10 +104,9 @@ def pair_of_model(
 
 def _rows(gradient: NoisyGradient, path: str) -> Matrix:
     """The gradients (n, d) in a file."""
+    content = read_bytes(path, again=True)
     try:
-        found = json.loads(read_bytes(path, again=True))
-    except ReadingError as error:
-        raise ValueError(f"{path}: {error}") from None
+        found = json.loads(content)
     except (ValueError, RecursionError):
         raise ValueError(f"{path}: not JSON: expected a list of tensors") from None
     tensors = found.get("values") if isinstance(found, dict) else found

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...attacks.auditing.coin import Curve, RowError
 from ...reference.arrays import Flags, Vector
+from .cells import number_of
 from .csv_rows import read_csv, with_header
 from .input_error import ColumnsError, RowsError
 
@@ -28,21 +29,13 @@ def read_canaries(path: str) -> tuple[Vector, Flags]:
         score, coin = (row[place].strip() for place in places)
         if coin.lower() not in _COINS:
             raise RowsError(f"{path}, line {line}: in {coin!r}: expected 1 or 0")
-        scores.append(_number(score, f"{path}, line {line}"))
+        scores.append(number_of(score))
+        if math.isnan(scores[-1]):
+            raise RowsError(f"{path}, line {line}: score {score!r}: expected a number")
         coins.append(_COINS[coin.lower()])
     if len(scores) < 2:
         raise RowsError(f"{path}: {len(scores)} canaries: expected two or more")
     return np.array(scores), np.array(coins)
-
-
-def _number(text: str, place: str) -> float:
-    try:
-        score = float(text)
-    except ValueError:
-        score = math.nan
-    if math.isnan(score):
-        raise RowsError(f"{place}: score {text!r}: expected a number")
-    return score
 
 
 HEADER = ["alpha", "beta"]
@@ -69,10 +62,7 @@ def read_curve(path: Path) -> list[list[float]]:
 
 def _numbers(cells: list[str], place: str) -> list[float]:
     """Two finite numbers."""
-    try:
-        found = [float(cell) for cell in cells]
-    except ValueError:
-        found = []
+    found = [number_of(cell) for cell in cells]
     if len(found) != 2 or not all(map(math.isfinite, found)):
         shown = ",".join(cell.strip() for cell in cells)[:40]
         raise RowsError(f"{place}: {shown!r}: expected two numbers, alpha and beta")

@@ -2,12 +2,18 @@
 
 import csv
 import json
+import math
 import re
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from math import isfinite
-from typing import Any
+from itertools import chain
+from typing import Any, NoReturn
 
+from ...reference import as_histogram
 from .input_error import RowsError
+
+OF_VOTES = "is not a whole number of votes: expected 0 to 2^53"
+_ROWS = 4096  # rows of Parquet that are decoded at a time
 
 
 class LogError(RowsError):
@@ -43,6 +49,63 @@ def json_object(line: str, place: str, **how: Any) -> dict[str, Any]:
     return table
 
 
+def refuse_constant(word: str) -> NoReturn:
+    """Of `json.loads`: NaN and Infinity are no JSON, and may be words. Raises ValueError."""
+    raise ValueError(word)
+
+
+def json_lines(text: str, path: str, **how: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of JSON Lines, each with its place in the file; as `json_object` for each."""
+    for number, line in enumerate(text.split("\n"), 1):  # not at other Unicode line ends
+        if line.strip():
+            place = f"{path}, line {number}"
+            yield place, json_object(line, place, **how)
+
+
+def parquet_rows(path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of a Parquet file, each with its place in it. Raises LogError."""
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        raise LogError(
+            f"{path}: Parquet needs pyarrow: pip install pyarrow", code="package-missing"
+        ) from None
+    try:
+        # batches are decoded as they come, however large the file's own groups of rows are
+        batches = parquet.ParquetFile(path).iter_batches(batch_size=_ROWS)
+        rows = chain.from_iterable(batch.to_pylist() for batch in batches)
+        for number, row in enumerate(rows, 1):
+            yield f"{path}, row {number}", row
+    except (OSError, ValueError, ArrowException) as error:  # of nanoseconds pandas is wanted
+        first = next(iter(str(error).splitlines()), type(error).__name__)
+        raise LogError(f"{path}: {first[:200]}") from None
+
+
+def number_of(text: str) -> float:
+    """The number in a cell; NaN where it holds none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def votes_of(cells: Sequence[str], place: str) -> list[int]:
+    """The votes in cells. Raises LogError for one that is no whole number."""
+    votes = [whole(cell) for cell in cells]
+    if None in votes:
+        bad = cells[votes.index(None)]
+        raise LogError(f"{place}: {bad[:60]!r} {OF_VOTES}")
+    return votes  # type: ignore[return-value]
+
+
+def histogram_of(votes: Any, place: str) -> tuple[int, ...]:
+    """The votes as a histogram (c,), whatever a file holds there. Raises LogError."""
+    try:
+        return tuple(as_histogram(votes).tolist())
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise LogError(f"{place}: {str(error)[:200]}") from None
+
+
 def text_of(value: Any, place: str) -> str:
     """A value of a row as text. Raises LogError for text that cannot be encoded."""
     text = str(value)
@@ -58,11 +121,8 @@ def epsilon_of(charged: str | None, place: str) -> float | None:
     """The epsilon that a row charges, if any. Raises LogError for anything but a number from 0."""
     if charged is None:
         return None
-    try:
-        found = float(charged)
-    except ValueError:
-        found = float("nan")
-    if not (isfinite(found) and found >= 0.0):
+    found = number_of(charged)
+    if not (math.isfinite(found) and found >= 0.0):
         raise LogError(f"{place}: charged {charged[:60]!r}: expected an epsilon, 0 or above")
     return found
 
@@ -89,8 +149,8 @@ def seconds_of(time: str | None, place: str) -> float | None:
             then = datetime.fromisoformat(time)
             return (then if then.tzinfo else then.replace(tzinfo=UTC)).timestamp()
         except (ValueError, OverflowError):
-            found = float("nan")
-    if not isfinite(found):
+            found = math.nan
+    if not math.isfinite(found):
         raise LogError(
             f"{place}: time {time[:60]!r}: expected seconds, or ISO 8601, as 2026-03-01T12:00:00, "
             "or milliseconds, microseconds or nanoseconds since 1970; or leave time out of [log]"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from string import ascii_lowercase
 from typing import NamedTuple
 
-from .files import ReadingError, read_bytes
+from .files import read_text
 from .input_error import ColumnsError, RowsError, UnclaimedError
 
 INDEX = ("", "unnamed: 0", "__index_level_0__")
@@ -91,9 +91,6 @@ def _numbered_columns(names: Sequence[str], places: Sequence[int], classes: int)
     return list(whole[0].values()) if len(whole) == 1 else list(places)
 
 
-ENCODING = "utf-8-sig"  # spreadsheets write a byte-order mark first
-
-
 class CsvRow(NamedTuple):
     """The line at which a row ends, from 1, and its cells as they stand."""
 
@@ -102,22 +99,19 @@ class CsvRow(NamedTuple):
 
 
 def read_csv(path: str, *, again: bool = False) -> list[CsvRow]:
-    """The rows of the file at `path` that hold anything; again: see `read_bytes`.
+    """The rows of the file at `path` that hold anything; again: see `read_text`.
 
     Raises RowsError that names the file, and says why it cannot be read.
     """
-    try:
-        return csv_rows(read_bytes(path, again=again), path)
-    except ReadingError as error:
-        raise RowsError(f"{path}: {error}") from None
+    return csv_rows(read_text(path, again=again), path)
 
 
-def csv_rows(content: bytes, path: str) -> list[CsvRow]:
-    """The rows of this content that hold anything; path: as messages name it. Raises RowsError."""
+def csv_rows(text: str, path: str) -> list[CsvRow]:
+    """The rows of this text that hold anything; path: as messages name it. Raises RowsError."""
     try:
-        reader = csv.reader(io.StringIO(content.decode(ENCODING), newline=""))
+        reader = csv.reader(io.StringIO(text, newline=""))
         return [CsvRow(reader.line_num, cells) for cells in reader if any(map(str.strip, cells))]
-    except (UnicodeDecodeError, csv.Error):
+    except csv.Error:
         raise RowsError(f"{path}: not a CSV file") from None
 
 
@@ -134,6 +128,14 @@ def with_header(rows: Sequence[CsvRow], path: str) -> tuple[list[str], list[CsvR
                 f"{path}, line {row.line}: {len(row.cells)} columns, but {len(names)} in the header"
             )
     return names, list(rows[1:])
+
+
+def named_columns(path: str, *, again: bool = False) -> tuple[list[str], list[CsvRow]]:
+    """As `with_header` of a file; ColumnsError too where a column has no name of its own."""
+    names, rows = with_header(read_csv(path, again=again), path)
+    if len(set(names)) < len(names) or "" in names:
+        raise ColumnsError(f"{path}, line 1: expected a name of its own for each column")
+    return names, rows
 
 
 def without_index(rows: Sequence[CsvRow]) -> Sequence[CsvRow]:

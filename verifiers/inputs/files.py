@@ -7,7 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-from .input_error import InputError
+from .input_error import RowsError
+
+ENCODING = "utf-8-sig"  # spreadsheets write a byte-order mark first
 
 MOST_BYTES = 64_000_000
 """Longest file of histograms or labels."""
@@ -26,8 +28,8 @@ def found_from(path: str, folder: Path | None) -> str:
     return str(folder / path)
 
 
-class ReadingError(InputError):
-    """A file that cannot be read; the message says why, without the name of the file."""
+class ReadingError(RowsError):
+    """A file that cannot be read; the message names it and says why."""
 
     code = "file-unreadable"
 
@@ -58,10 +60,21 @@ def read_bytes(path: str | None, most: int = MOST_BYTES, *, again: bool = False)
             return _content(descriptor, most, named)
         finally:
             os.close(descriptor)
-    except OSError as error:
-        raise ReadingError(error.strerror or str(error)) from None
-    except ValueError as error:  # a zero byte in its name among them
-        raise error if isinstance(error, ReadingError) else ReadingError(str(error)) from None
+    except (OSError, ValueError) as error:  # a zero byte in its name among them
+        why = getattr(error, "strerror", None) or error
+        raise ReadingError(f"{_named(path)}: {why}") from None
+
+
+def read_text(path: str | None, most: int = MOST_BYTES, *, again: bool = False) -> str:
+    """As `read_bytes`, as text without a byte-order mark; ReadingError too where it is no UTF-8."""
+    try:
+        return read_bytes(path, most, again=again).decode(ENCODING)
+    except UnicodeDecodeError:
+        raise ReadingError(f"{_named(path)}: not UTF-8 text") from None
+
+
+def _named(path: str | None) -> str:
+    return "standard input" if path is None else path
 
 
 def _content(descriptor: int, most: int, named: bool) -> bytes:

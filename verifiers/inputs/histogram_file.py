@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from ...reference import REFUSAL, as_histogram
-from .cells import whole
+from ...reference import REFUSAL
+from .cells import OF_VOTES, histogram_of, whole
 from .csv_rows import class_order, csv_rows, without_index
-from .files import ReadingError, read_bytes
+from .files import read_text
 from .input_error import ColumnsError, RowsError
 
 _NO_NAMES = ("nan", "inf", "null", "none", "na", "n/a")
@@ -27,16 +27,12 @@ def read_histograms(path: str, *, again: bool = False) -> list[HistogramRow]:
     """
     file = None if path == "-" and not again else path
     path = "standard input" if file is None else path
-    try:
-        content = read_bytes(file, again=again)
-    except ReadingError as error:
-        raise RowsError(f"{path}: {error}") from None
-    return histograms_of(content, path)
+    return histograms_of(read_text(file, again=again), path)
 
 
-def histograms_of(content: bytes, path: str) -> list[HistogramRow]:
-    """The rows of a CSV file with this content; path: as messages name it."""
-    table = list(without_index(csv_rows(content, path)))
+def histograms_of(text: str, path: str) -> list[HistogramRow]:
+    """The rows of a CSV file with this text; path: as messages name it."""
+    table = list(without_index(csv_rows(text, path)))
     column, order = None, None
     columns = len(table[0].cells) if table else 0
     if table and is_header(table[0][1]):
@@ -68,15 +64,12 @@ def _parse_row(place: str, row: list[str], label_column: int | None, columns: in
             )
         if number is None:
             raise RowsError(
-                f"{place}: {cell[:60]!r} is not a whole number of votes: expected 0 to 2^53, and "
-                "commas between them (names in a header begin with a letter)"
+                f"{place}: {cell[:60]!r} {OF_VOTES}, and commas between them (names in a header "
+                "begin with a letter)"
             )
         values.append(number)
     label = None if label_column is None else values.pop(label_column)
-    try:
-        histogram = tuple(int(v) for v in as_histogram(values))
-    except ValueError as error:
-        raise RowsError(f"{place}: {error}") from None
+    histogram = histogram_of(values, place)
     if label is not None and not REFUSAL <= label < len(histogram):
         raise RowsError(
             f"{place}: label {label} of {len(histogram)} classes: expected 0 to "

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...reference import as_histogram
-from .cells import is_whole, json_object, whole
+from .cells import histogram_of, is_whole, json_lines, refuse_constant, votes_of
 from .csv_rows import csv_rows, votes_among, with_header
-from .files import ReadingError, read_bytes
+from .files import read_text
 from .input_error import ColumnsError, RowsError, UnclaimedError
 
 _KEYS = ("id", "input", "histogram", "votes")
@@ -50,18 +49,13 @@ def read_inputs(path: str, classes: int, teachers: int, *, need_queries: bool) -
     hold a query. Rows of one input, or of one id, must have the same histogram. Raises RowsError
     that names the file, the line and what is allowed.
     """
-    try:
-        text = read_bytes(path, again=True).decode("utf-8-sig")
-    except ReadingError as error:
-        raise RowsError(f"{path}: {error}") from None
-    except UnicodeDecodeError:
-        raise RowsError(f"{path}: not UTF-8 text") from None
-    is_json = text.lstrip().startswith("{")
-    tables = _json_tables(text, path) if is_json else _csv_tables(text, path, classes)
+    text = read_text(path, again=True)
+    tables: Iterator[tuple[str, Mapping[str, Any]]] = _csv_tables(text, path, classes)
+    if text.lstrip().startswith("{"):
+        tables = json_lines(text, path, parse_constant=refuse_constant)
     found: list[Input] = []
     known: dict[tuple[str, str], tuple[int, ...]] = {}
-    for line, table in tables:
-        place = f"{path}, line {line}"
+    for place, table in tables:
         row = _parse_row(table, place, classes, teachers)
         if need_queries and row.query is None:
             raise RowsError(f'{place}: no input, which form = "query" needs in every row')
@@ -80,17 +74,6 @@ def read_inputs(path: str, classes: int, teachers: int, *, need_queries: bool) -
     return tuple(found)
 
 
-def _json_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, line in enumerate(text.split("\n"), 1):  # not at other Unicode line ends
-        if line.strip():
-            yield number, json_object(line, f"{path}, line {number}", parse_constant=_no_number)
-
-
-def _no_number(name: str) -> float:
-    """Refuses NaN and infinities, which are no JSON. Raises RowsError."""
-    raise ValueError(name)
-
-
 def _depth(value: Any) -> int:
     """How deeply lists and objects are nested in a JSON value."""
     deepest, level = 0, [value]
@@ -103,9 +86,9 @@ def _depth(value: Any) -> int:
     return deepest
 
 
-def _csv_tables(text: str, path: str, classes: int) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _csv_tables(text: str, path: str, classes: int) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Rows of CSV as if from JSON Lines: columns not named id or input are classes."""
-    names, rows = with_header(csv_rows(text.encode(), path), path)
+    names, rows = with_header(csv_rows(text, path), path)
     names = [name.lower() for name in names]
     doubled = [name for name in _NAMED if names.count(name) > 1]
     if doubled:
@@ -118,16 +101,14 @@ def _csv_tables(text: str, path: str, classes: int) -> Iterator[tuple[int, Mappi
     places = [i for i, name in enumerate(names) if name not in _NAMED]
     places = votes_among(names, places, classes, f"{path}, line 1")
     for number, row in rows:
-        votes = [whole(row[i]) for i in places]
-        if None in votes:
-            bad = row[places[votes.index(None)]]
-            raise RowsError(f"{path}, line {number}: {bad[:60]!r} is not a whole number of votes")
+        place = f"{path}, line {number}"
+        votes = votes_of([row[i] for i in places], place)
         named = {
             name: cell.strip() or None
             for name, cell in zip(names, row, strict=True)
             if name in _NAMED
         }
-        yield number, {**named, "histogram": votes}
+        yield place, {**named, "histogram": votes}
 
 
 def _parse_row(table: Mapping[str, Any], place: str, classes: int, teachers: int) -> Input:
@@ -139,10 +120,7 @@ def _parse_row(table: Mapping[str, Any], place: str, classes: int, teachers: int
     given = table.get("histogram", counted)
     if given is None:
         raise RowsError(f"{place}: neither histogram nor votes")
-    try:
-        histogram = tuple(as_histogram(given).tolist())
-    except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise RowsError(f"{place}: {str(error)[:200]}") from None
+    histogram = histogram_of(given, place)
     if counted is not None and histogram != tuple(counted):
         raise RowsError(f"{place}: the histogram is not that of the votes, {counted}")
     if len(histogram) != classes or sum(histogram) != teachers:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .files import MOST_BYTES, ReadingError, read_bytes
+from .files import read_text
 from .input_error import RowsError
 
 _COUNTED = {"FNF", "FNH", "BRF", "BRH", "LF", "LH", "MCF", "MCH"}
@@ -47,15 +47,9 @@ def read_lcov(path: str) -> tuple[FileCoverage, ...]:
 
     Raises RowsError with one line that names the file, the line and what is expected.
     """
-    try:
-        text = read_bytes(path, MOST_BYTES).decode("utf-8-sig")
-    except ReadingError as error:
-        raise RowsError(f"{path}: {error}") from None
-    except UnicodeDecodeError:
-        raise RowsError(f"{path}: not UTF-8 text: expected LCOV's format") from None
     found: dict[str, FileCoverage] = {}
     section: _Section | None = None
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         record = line.rstrip("\r")
         if not record.strip() or record.startswith("#"):
             continue

@@ -7,16 +7,16 @@ rows are arrays with one row per query: there may be millions.
 import csv
 import io
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...reference import REFUSAL
-from .csv_rows import ENCODING
-from .files import ReadingError, read_bytes
+from .cells import parquet_rows
+from .files import ReadingError, read_text
 from .histogram_file import HistogramRow, histograms_of, is_header, is_numbering, label_column
 from .input_error import ColumnsError, RowsError
 from .log_names import PLAIN, lower
@@ -25,8 +25,6 @@ from .release_log import ABOUT, LogError, Row, RowReader
 LINE_BYTES = 1_000_000
 """Longest row."""
 
-_ROWS = 4096  # rows of Parquet that are decoded at a time
-
 
 def read_log(path: str, reader: RowReader) -> Iterator[Row]:
     """The rows of the file at `path`, of any length, `-` for standard input.
@@ -34,12 +32,8 @@ def read_log(path: str, reader: RowReader) -> Iterator[Row]:
     It is CSV, JSON Lines or, by its ending, Parquet, which needs pyarrow. Raises RowsError.
     """
     if path.endswith(".parquet"):
-        yield from _parquet_rows(path, reader)
-        return
-    for number, line in enumerate(_lines(path), 1):
-        row = reader.row(line, f"{shown_path(path)}, line {number}")
-        if row is not None:
-            yield row
+        return (reader.of_table(table, place) for place, table in parquet_rows(path))
+    return _rows(_lines(path), shown_path(path), reader)
 
 
 def shown_path(path: str) -> str:
@@ -68,38 +62,10 @@ def _lines(path: str) -> Iterator[str]:
         raise LogError(f"{shown_path(path)}: {error}") from None
 
 
-def _parquet_rows(path: str, reader: RowReader) -> Iterator[Row]:
-    try:
-        from pyarrow import ArrowException, parquet
-    except ImportError:
-        raise LogError(
-            f"{path}: Parquet needs pyarrow: pip install pyarrow", code="package-missing"
-        ) from None
-    try:
-        # batches are decoded as they come, however large the file's own groups of rows are
-        batches: Iterable[Any] = parquet.ParquetFile(path).iter_batches(batch_size=_ROWS)
-        number = 0
-        for batch in batches:
-            for table in _tables(batch, path):
-                number += 1
-                yield reader.of_table(table, f"{path}, row {number}")
-    except (OSError, ArrowException) as error:
-        first = next(iter(str(error).splitlines()), type(error).__name__)
-        raise LogError(f"{path}: {first}") from None
-
-
-def _tables(batch: Any, path: str) -> list[dict[str, Any]]:
-    """The rows of a batch. Raises RowsError for times that Python cannot represent."""
-    try:
-        return list(batch.to_pylist())
-    except ValueError as error:  # nanoseconds, for which pyarrow wants pandas
-        raise LogError(f"{path}: {str(error)[:200]}") from None
-
-
 MOST_BYTES = 512_000_000
 """Longest such file: all rows are held in memory."""
 
-_PLAIN = b"0123456789,-\n"
+_NOT_PLAIN = re.compile(r"[^0-9,\-\n]")
 _MOST_VOTES = 2**53
 
 
@@ -139,30 +105,27 @@ def read_asked(path: str, reader: RowReader | None = None) -> AskedRows:
     reader, place = reader or RowReader(None, may_refuse=True), shown_path(path)
     if path.endswith(".parquet"):
         return _of_log(read_log(path, reader), place)
-    try:
-        content = read_bytes(None if path == "-" else path, MOST_BYTES)
-    except ReadingError as error:
-        raise RowsError(f"{place}: {error}") from None
-    names = _names(content)
+    text = read_text(None if path == "-" else path, MOST_BYTES)
+    names = _names(text)
     named = reader.names
     label = lower(named.columns.get("label", "label"))
     if names is None or (
         label in names and (named is not PLAIN or any(name in ABOUT for name in names))
     ):
-        return _of_log(_rows(content, place, reader), place)
+        return _of_log(_rows(io.StringIO(text, newline="\n"), place, reader), place)
     about = next((name for name in names if name in ABOUT), None)
     if about is not None:
         raise ColumnsError(
             f"{place}, line 1: a column named {about}, as logs have, but none named label: "
             "expected classes, and perhaps label"
         )
-    plain = _plain(content)
-    return AskedRows.of(histograms_of(content, place)) if plain is None else plain
+    plain = _plain(text)
+    return AskedRows.of(histograms_of(text, place)) if plain is None else plain
 
 
-def _names(content: bytes) -> list[str] | None:
+def _names(text: str) -> list[str] | None:
     """The cells of a header of CSV, none where there is no header; None for JSON."""
-    first = content.lstrip()[:1_000_000].split(b"\n", 1)[0].decode(ENCODING, "replace")
+    first = text.lstrip()[:1_000_000].split("\n", 1)[0]
     if first.startswith("{"):
         return None
     try:
@@ -172,13 +135,9 @@ def _names(content: bytes) -> list[str] | None:
     return [cell.strip().lower() for cell in cells] if is_header(cells) else []
 
 
-def _rows(content: bytes, place: str, reader: RowReader) -> Iterable[Row]:
+def _rows(lines: Iterable[str], place: str, reader: RowReader) -> Iterator[Row]:
     """The rows of a log. Raises LogError."""
-    try:
-        text = content.decode(ENCODING)
-    except UnicodeDecodeError:
-        raise RowsError(f"{place}: not UTF-8 text") from None
-    for number, line in enumerate(io.StringIO(text, newline="\n"), 1):
+    for number, line in enumerate(lines, 1):
         row = reader.row(line, f"{place}, line {number}")
         if row is not None:
             yield row
@@ -191,25 +150,24 @@ def _of_log(rows: Iterable[Row], place: str) -> AskedRows:
     return AskedRows.of(asked)
 
 
-def _plain(content: bytes) -> AskedRows | None:
+def _plain(text: str) -> AskedRows | None:
     """The rows of a CSV file that holds whole numbers only, read quickly; None for any other.
 
     Mistakes also give None: the slower reader finds them, and says where they are.
     """
-    text = content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
-    head, _, body = text.partition(b"\n")
-    if b'"' in head or b"\r" in head:
+    text = text.replace("\r\n", "\n")
+    head, _, body = text.partition("\n")
+    if '"' in head or "\r" in head:
         return None
-    cells, column = head.decode(ENCODING, "replace").split(","), None
+    cells, column = head.split(","), None
     try:
         if is_header(cells):
             column = label_column("", cells)
         else:
             body = text
-        if body.translate(None, _PLAIN) or not body.strip() or is_numbering(cells):
+        if _NOT_PLAIN.search(body) or not body.strip() or is_numbering(cells):
             return None
-        lines = io.StringIO(body.decode())
-        table = np.loadtxt(lines, np.int64, delimiter=",", ndmin=2, comments=None)
+        table = np.loadtxt(io.StringIO(body), np.int64, delimiter=",", ndmin=2, comments=None)
     except ValueError:
         return None
     labels = None if column is None else table[:, column]

@@ -11,7 +11,8 @@ import numpy as np
 
 from ...attacks.gradients.canaries import Attribute
 from ...reference.arrays import Flags, Integers, Matrix
-from .csv_rows import read_csv, with_header
+from .cells import number_of
+from .csv_rows import named_columns, read_csv, with_header
 from .input_error import ColumnsError, RowsError
 
 _MOST_VALUES = 20
@@ -98,21 +99,16 @@ def read_people(
 
 def _table(path: str) -> tuple[list[str], Matrix]:
     """The header, and the rows (n, columns) of finite numbers."""
-    names, lines = with_header(read_csv(path, again=True), path)
+    names, lines = named_columns(path, again=True)
     if not lines:
         raise RowsError(f"{path}: no records: expected a header, and one record per line")
-    if len(set(names)) < len(names) or "" in names:
-        raise ColumnsError(f"{path}, line 1: expected a name of its own for each column")
     return names, np.array([_numbers(f"{path}, line {line}", row, names) for line, row in lines])
 
 
 def _numbers(place: str, row: list[str], names: list[str]) -> list[float]:
     found = []
     for name, cell in zip(names, row, strict=True):
-        try:
-            number = float(cell)
-        except ValueError:
-            number = math.nan
+        number = number_of(cell)
         if not math.isfinite(number):
             raise RowsError(
                 f"{place}: {cell[:60]!r} in column {name[:60]!r}: expected a number, as the model "

@@ -4,8 +4,18 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...reference import REFUSAL, as_histogram
-from .cells import LogError, cells_of, json_object, parts_of_a_second, text_of, whole
+from ...reference import REFUSAL
+from .cells import (
+    OF_VOTES,
+    LogError,
+    cells_of,
+    histogram_of,
+    json_object,
+    parts_of_a_second,
+    text_of,
+    votes_of,
+    whole,
+)
 from .csv_rows import INDEX, votes_among
 from .input_error import ColumnsError, UnclaimedError
 from .log_names import PLAIN, LogNames, Row, lower, row_of
@@ -22,9 +32,6 @@ _SEEN = {"[{": "a JSON array, ", ";": "semicolons, ", "\t": "tabs, "}
 """What a first line that is no header of CSV has in it, in words."""
 
 _MAPPED = "; [log] of the claim says what a log calls its columns"
-
-_OF_VOTES = "is not a whole number of votes: expected 0 to 2^53"
-
 
 Parse = Callable[[str, str], Row | None]
 """From a line, and its place for messages, to its row; None for a line without one."""
@@ -205,7 +212,7 @@ class RowReader:
             number = _whole(table[name])
             if number is None:
                 shown = f"{str(table[name])[:60]!r} in {name[:60]!r}"
-                raise LogError(f"{place}: {shown} {_OF_VOTES}")
+                raise LogError(f"{place}: {shown} {OF_VOTES}")
             votes.append(number)
         return votes
 
@@ -222,22 +229,14 @@ class RowReader:
         """The histogram in cells of CSV; kept, since most histograms are repeated."""
         found = self._met.get(text)
         if found is None:
-            cells = text.split(",")
-            votes = [whole(cell) for cell in cells]
-            if None in votes:
-                bad = cells[votes.index(None)]
-                raise LogError(f"{place}: {bad[:60]!r} {_OF_VOTES}")
-            found = self._histogram_of(votes, place)
+            found = self._histogram_of(votes_of(text.split(","), place), place)
             if len(self._met) >= _REMEMBERED:
                 self._met.clear()
             self._met[text] = found
         return found
 
     def _histogram_of(self, votes: Any, place: str) -> tuple[int, ...]:
-        try:
-            histogram = tuple(as_histogram(votes).tolist())
-        except (ValueError, TypeError, OverflowError, RecursionError) as error:
-            raise LogError(f"{place}: {str(error)[:200]}") from None
+        histogram = histogram_of(votes, place)
         if not any(histogram):
             raise LogError(f"{place}: a histogram without any vote")
         if self.classes is None:

@@ -3,11 +3,12 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from .csv_rows import ENCODING, read_csv, with_header
-from .files import ReadingError, read_bytes
-from .input_error import ColumnsError, RowsError
+from .cells import json_lines, parquet_rows, refuse_constant
+from .csv_rows import named_columns
+from .files import read_text
+from .input_error import RowsError
 
 Row = dict[str, Any]
 
@@ -19,32 +20,12 @@ def read_rows(path: Path) -> list[tuple[str, Row]]:
     cell of CSV is null. Raises RowsError.
     """
     readers = {".parquet": _parquet, ".csv": _csv}
-    return list(readers.get(path.suffix.lower(), _json_lines)(path))
+    reader = readers.get(path.suffix.lower())
+    return list(reader(str(path)) if reader else json_lines(read_text(str(path)), str(path)))
 
 
-def _json_lines(path: Path) -> Iterator[tuple[str, Row]]:
-    try:
-        text = read_bytes(str(path)).decode(ENCODING)
-    except (ReadingError, UnicodeDecodeError) as error:
-        why = "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else error
-        raise RowsError(f"{path}: {why}") from None
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            row = None
-        if not isinstance(row, dict):
-            raise RowsError(f"{path}, line {number}: expected a JSON object")
-        yield f"{path}, line {number}", row
-
-
-def _csv(path: Path) -> Iterator[tuple[str, Row]]:
-    names, rows = with_header(read_csv(str(path)), str(path))
-    if len(set(names)) < len(names) or "" in names:
-        wrong = f"{path}, line 1: expected a name of its own for each column"
-        raise ColumnsError(wrong)
+def _csv(path: str) -> Iterator[tuple[str, Row]]:
+    names, rows = named_columns(path)
     for line, cells in rows:
         yield f"{path}, line {line}", dict(zip(names, map(_cell, cells), strict=True))
 
@@ -53,30 +34,13 @@ def _cell(cell: str) -> Any:
     if not cell.strip():
         return None
     try:
-        return json.loads(cell, parse_constant=_refuse_constant)
+        return json.loads(cell, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
         return cell
 
 
-def _refuse_constant(word: str) -> NoReturn:
-    """NaN and Infinity are words, as a column of texts may have them."""
-    raise ValueError(word)
-
-
-def _parquet(path: Path) -> Iterator[tuple[str, Row]]:
-    try:
-        from pyarrow import ArrowException, parquet
-    except ImportError:
-        raise RowsError(
-            f"{path}: Parquet needs pyarrow: pip install pyarrow", code="package-missing"
-        ) from None
-    try:
-        rows = parquet.ParquetFile(str(path)).read().to_pylist()
-    except (OSError, ValueError, ArrowException) as error:
-        first = next(iter(str(error).splitlines()), type(error).__name__)
-        raise RowsError(f"{path}: {first}") from None
-    for number, row in enumerate(rows, 1):
-        place = f"{path}, row {number}"
+def _parquet(path: str) -> Iterator[tuple[str, Row]]:
+    for place, row in parquet_rows(path):
         yield (
             place,
             {
