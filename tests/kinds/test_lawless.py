@@ -17,8 +17,8 @@ from dpassay.verifiers.kinds.lawless.features import MOST, Features
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
-from dpassay.verifiers.targets.anything import AnyRelease, plain_json
-from dpassay.verifiers.targets.replies import CallError
+from dpassay.verifiers.targets.anything import AnyRelease
+from dpassay.verifiers.targets.replies import CallError, plain_json
 
 PAIR = "[[pairs]]\nhere = {n = 1}\nthere = {n = 2}\n"
 

@@ -7,14 +7,14 @@ from typing import Any
 from ...reference import BudgetExhausted
 from ...reference.clock import OutOfTime
 from ..targets import Refused, Target, TargetError
-from ..targets.anything import AnyRelease, plain_json
+from ..targets.anything import AnyRelease
 from ..targets.batches import BatchRelease
 from ..targets.http_route import template_keys
 from ..targets.labels import LABELS, FormRelease
 from ..targets.numbers import NumberRelease
 from ..targets.paced import ask_whole
 from ..targets.release import Release
-from ..targets.replies import CallError, NoReplyError, shown
+from ..targets.replies import CallError, NoReplyError, plain_json, shown
 from ..targets.tables import TableRelease
 
 PARTITIONS = "a", "b", "c"

@@ -2,14 +2,13 @@
 
 import copy
 import json
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .numbers import NumberRelease
-from .replies import CallError, shown
+from .replies import CallError, plain_json, shown
 
 _SHOWN = 60
 
@@ -24,11 +23,7 @@ class AnyRelease(NumberRelease):
     given, key = "input", "data"
 
     def __init__(self) -> None:
-        super().__init__("records", 1)
-
-    @property
-    def word(self) -> str:
-        return "any:null"
+        super().__init__("any", 1)
 
     def content(self, values: Any) -> dict[str, Any]:
         return {"data": values}
@@ -36,9 +31,6 @@ class AnyRelease(NumberRelease):
     def argument(self, values: Any) -> Any:
         """A copy for each call."""
         return copy.deepcopy(values)
-
-    def typed(self, values: Any) -> dict[str, str]:
-        return {}
 
     def input_text(self, values: Any) -> str:
         text = json.dumps(values)
@@ -56,16 +48,3 @@ class AnyRelease(NumberRelease):
         ):  # an assignment of lists at once would take them for axes
             found[place] = one
         return found
-
-
-def plain_json(reply: Any) -> Any:
-    """A reply as JSON has it; what JSON has no form for, as text."""
-    if isinstance(reply, np.generic | np.ndarray):
-        return plain_json(reply.tolist())
-    if isinstance(reply, Mapping):
-        return {str(key): plain_json(value) for key, value in reply.items()}
-    if isinstance(reply, set | frozenset):
-        return sorted((plain_json(one) for one in reply), key=repr)
-    if isinstance(reply, Sequence) and not isinstance(reply, str | bytes):
-        return [plain_json(one) for one in reply]
-    return reply if reply is None or isinstance(reply, str | int | float) else repr(reply)

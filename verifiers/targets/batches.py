@@ -20,12 +20,8 @@ class BatchRelease(NumberRelease):
     call, reply, given, key = "batch", "records", "input", "batch"
 
     def __init__(self, records: int = 0) -> None:
-        super().__init__("records", 1)
+        super().__init__("batches", 1)
         self.records = records
-
-    @property
-    def word(self) -> str:
-        return "batches:null"
 
     def content(self, values: Any) -> dict[str, Any]:
         """There is no input."""
@@ -38,9 +34,6 @@ class BatchRelease(NumberRelease):
     def argument(self, values: Any) -> Any:
         """None."""
         return None
-
-    def typed(self, values: Any) -> dict[str, str]:
-        return {}
 
     def text(self, values: Any, size: int) -> str:
         return "batch()"

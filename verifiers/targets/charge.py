@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ...reference import Histogram
 from .labels import LABELS
 from .release import Release
-from .replies import TargetError, describe, shown
+from .replies import CallError, describe, shown
 
 _MOST_ORDERS = 1000  # that a reply may name
 
@@ -40,29 +40,23 @@ def checked_charge(
     call = release.charge_text(histogram)
     if isinstance(reply, dict):
         if set(reply) != {"orders", "rdp"}:
-            raise TargetError(
-                f"{call} returned {shown(reply)}: expected costs, or an object with orders and rdp",
-                code="reply-malformed",
-            )
+            wanted = "expected costs, or an object with orders and rdp"
+            raise CallError(call, f"returned {shown(reply)}: {wanted}")
         at, reply = _named_orders(reply["orders"], call), reply["rdp"]
     else:
         at = np.array(orders, dtype=np.float64)
     try:
         costs = np.asarray(reply, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        message = f"{call} returned {shown(reply)}: expected {at.size} costs"
-        raise TargetError(message, code="reply-malformed") from None
+        message = f"returned {shown(reply)}: expected {at.size} costs"
+        raise CallError(call, message) from None
     if costs.shape != at.shape:
-        raise TargetError(
-            f"{call} returned {describe(costs, reply)}: expected {at.size} costs, one per order",
-            code="reply-malformed",
-        )
+        found = describe(costs, reply)
+        raise CallError(call, f"returned {found}: expected {at.size} costs, one per order")
     if (costs < 0).any():
         where = int(np.argmax(costs < 0))
-        raise TargetError(
-            f"{call} returned {costs[where]} at order {at[where]:g}: expected a cost from 0",
-            code="reply-malformed",
-        )
+        found = f"{costs[where]} at order {at[where]:g}"
+        raise CallError(call, f"returned {found}: expected a cost from 0")
     return Charge(at, costs)
 
 
@@ -74,8 +68,6 @@ def _named_orders(given: Any, call: str) -> NDArray[np.float64]:
         orders = np.zeros(0)
     known = orders.ndim == 1 and 1 <= orders.size <= _MOST_ORDERS
     if not known or not ((orders > 1) & np.isfinite(orders)).all():
-        raise TargetError(
-            f"{call} returned orders {shown(given)}: expected 1 to {_MOST_ORDERS} numbers above 1",
-            code="reply-malformed",
-        )
+        wanted = f"expected 1 to {_MOST_ORDERS} numbers above 1"
+        raise CallError(call, f"returned orders {shown(given)}: {wanted}")
     return orders

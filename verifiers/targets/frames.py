@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference.tables import Rows
-from .replies import shown_repr
+from .replies import plain_json, shown_repr
 
 RowsForm = Literal["array", "pandas", "polars"]
 """What a Python target is given: a structured array, or a frame of pandas or polars."""
@@ -92,20 +92,7 @@ def _plain_table(table: Any) -> Any:
         table = [{KEY: k, **v} if isinstance(v, Mapping) else v for k, v in both]
     if not isinstance(table, Sequence) or isinstance(table, str):
         return shown_repr(table)
-    return [_plain_row(row) for row in table]
-
-
-def _plain_row(row: Any) -> Any:
-    if not isinstance(row, Mapping):
-        return shown_repr(row)
-    return {str(name): _plain(value) for name, value in row.items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray | list | tuple):
-        return [_plain(one) for one in value]
-    value = value.item() if isinstance(value, np.generic) else value
-    return value if isinstance(value, int | float | str | None) else shown_repr(value)
+    return plain_json(table, shown_repr)
 
 
 Part = Literal["user", "partition", "value"]

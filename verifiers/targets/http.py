@@ -27,8 +27,8 @@ from .http_call import (
 from .http_options import PLAIN_HTTP, HttpOptions, secret_words
 from .labels import LABELS
 from .release import Release
-from .replies import REPLY_BYTES, InputAndSize, NotOffered, Refused, TargetError
-from .restart_command import RestartCommand
+from .replies import REPLY_BYTES, CallError, InputAndSize, NotOffered, Refused, TargetError
+from .restart_command import RestartCommand, RunsAlready
 
 _PAUSES = (0.2, 0.5)  # seconds before a connection is tried again
 _NOT_YET = (502, 503, 504)  # from a proxy, while the server behind it is starting
@@ -39,7 +39,7 @@ _NEW_EACH = httpx.Limits(max_keepalive_connections=0)
 _KEPT = httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=None)
 
 
-class HttpTarget:
+class HttpTarget(RunsAlready):
     """Sends JSON to the server at `url`; a path in the URL is prepended to those of the calls.
 
     Raises TargetError for a URL that names no server.
@@ -134,15 +134,10 @@ class HttpTarget:
             self._url, timeout, release=self._release, options=self._options, keeps=True
         )
 
-    @property
-    def no_restart(self) -> str | None:
-        return "name a command as restart in [gate]" if self._command is None else None
-
     def restart(self) -> str | None:
         """By the claim's command, after which the server must answer."""
-        if self._command is None:
-            raise NotOffered("a server cannot be restarted without a command, restart in [gate]")
-        self._command.run()
+        super().restart()
+        assert self._command is not None
         answer = self._await_answer(min(self._timeout, seconds_left()))
         future = asyncio.run_coroutine_threadsafe(answer, self._loop)
         try:
@@ -157,10 +152,6 @@ class HttpTarget:
         finally:
             future.cancel()
         return None
-
-    def restart_contained(self) -> None:
-        """The server was not started by the run."""
-        raise NotOffered("a server has its own process")
 
     async def _await_answer(self, seconds: float) -> None:
         """Waits for any answer of the server itself to GET /, which draws no noise."""
@@ -297,8 +288,7 @@ class HttpTarget:
             async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > REPLY_BYTES:
-                    message = f"{call.text} returned more than {REPLY_BYTES >> 20} MB"
-                    raise TargetError(message, code="reply-malformed")
+                    raise CallError(call.text, f"returned more than {REPLY_BYTES >> 20} MB")
             found = bytes(body)
             for secret in self._secrets:  # a server may repeat one where it says what is wrong
                 found = found.replace(secret, b"***")

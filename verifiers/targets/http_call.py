@@ -9,6 +9,7 @@ import httpx
 from ...reference.clock import check_clock
 from .http_options import MOST_WAITED, failed_handshake
 from .replies import (
+    CallError,
     NoReplyError,
     TargetError,
     one_line,
@@ -120,8 +121,7 @@ def value_in_reply(wanted: str, call: str, body: bytes) -> Any:
     """The value of key `wanted` in a reply. Raises TargetError; call: as messages name it."""
     reply = parse_reply(body, call)
     if wanted not in reply:
-        message = f"{call} returned {shown_bytes(body)}: expected an object with {wanted!r}"
-        raise TargetError(message, code="reply-malformed")
+        raise CallError(call, f"returned {shown_bytes(body)}: expected an object with {wanted!r}")
     return value_in(reply, wanted, call)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ...reference import REFUSAL
-from .replies import NotOffered, Refused, TargetError, one_line, shown, shown_bytes
+from .replies import CallError, NotOffered, Refused, one_line, shown, shown_bytes
 
 _PLACE = re.compile(r"\{\{\s*(\w*)\s*\}\}")
 _INDEX = re.compile(r"0|[1-9][0-9]*")
@@ -87,11 +87,8 @@ class HttpRoute:
                 raise Refused(f"answered {text}")
             if text not in known and self.labels:
                 names = ", ".join(map(as_json, self.labels))
-                raise TargetError(
-                    f"{call} returned {shown(text)} at place {place}: expected one of "
-                    f"{shown(names)} (http.labels)",
-                    code="reply-malformed",
-                )
+                wanted = f"expected one of {shown(names)} (http.labels)"
+                raise CallError(call, f"returned {shown(text)} at place {place}: {wanted}")
             numbers.append(known.get(text, answer))
         return numbers
 
@@ -101,19 +98,15 @@ class HttpRoute:
         try:
             value = json.loads(body)
         except (ValueError, RecursionError):
-            message = f"{call} returned {shown_bytes(body)}: expected JSON"
-            raise TargetError(message, code="reply-malformed") from None
+            raise CallError(call, f"returned {shown_bytes(body)}: expected JSON") from None
         for step in pointer_steps(self.answer):
             if isinstance(value, dict) and step in value:
                 value = value[step]
             elif isinstance(value, list) and _INDEX.fullmatch(step) and int(step) < len(value):
                 value = value[int(step)]
             else:
-                raise TargetError(
-                    f"{call} returned {shown_bytes(body)}: nothing stands at {self.answer} "
-                    "(http.answer)",
-                    code="reply-malformed",
-                )
+                wanted = f"nothing stands at {self.answer} (http.answer)"
+                raise CallError(call, f"returned {shown_bytes(body)}: {wanted}")
         return value
 
 

@@ -23,7 +23,7 @@ from .replies import (
     shown,
     value_in,
 )
-from .restart_command import RestartCommand
+from .restart_command import RestartCommand, RunsAlready
 
 BUDGET_ERROR = "budget exhausted"
 """The text of `error` that means that the budget is spent."""
@@ -110,7 +110,7 @@ class JsonTarget(ABC):
         return TargetError(f"{call} returned {error}", code)
 
 
-class RemoteTarget(JsonTarget):
+class RemoteTarget(RunsAlready, JsonTarget):
     """A deployment that runs already; a subclass says how one request reaches it.
 
     An entry point of the group `dpassay.targets` names such a subclass, or any function that gives
@@ -148,22 +148,6 @@ class RemoteTarget(JsonTarget):
         except Exception as error:
             raised = one_line(f"{type(error).__name__}: {error}")
             raise NoReplyError(f"{call} got no reply: {raised}") from error
-
-    @property
-    def no_restart(self) -> str | None:
-        """See `Target.no_restart`."""
-        return "name a command as restart in [gate]" if self._command is None else None
-
-    def restart(self) -> str | None:
-        """See `Target.restart`: by the claim's command."""
-        if self._command is None:
-            raise NotOffered("it cannot be restarted without a command, restart in [gate]")
-        self._command.run()
-        return None
-
-    def restart_contained(self) -> None:
-        """The run did not start it."""
-        raise NotOffered("the run did not start it")
 
     def close(self) -> None:
         """See `Target.close`: it keeps running."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...reference import REFUSAL, Histogram
 from ...reference.mechanisms import Labels
 from .release import Release, read_only
-from .replies import CallError, TargetError, describe, shown
+from .replies import CallError, describe, shown
 
 
 class LabelRelease(Release):
@@ -82,11 +82,9 @@ def checked_labels(
         good = (labels >= lowest) & (labels < histogram.size) & (labels == np.floor(labels))
     if not good.all():
         where = int(np.argmin(good))
-        raise TargetError(
-            f"{call} returned label {labels[where]} at place {where}: allowed are {allowed}"
-            f"{_where_to_look(labels, histogram.size, lowest)}",
-            code="reply-malformed",
-        )
+        hint = _where_to_look(labels, histogram.size, lowest)
+        found = f"label {labels[where]} at place {where}"
+        raise CallError(call, f"returned {found}: allowed are {allowed}{hint}")
     return labels.astype(np.int64)
 
 

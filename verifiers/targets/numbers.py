@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from .release import Release, read_only
 from .replies import CallError, describe, no_numbers, shown
 
-Values = Literal["counts", "records", "tensors", "keys", "rounds"]
-"""What a deployment takes: counts (c,), records (n, d), per-record tensors, counts of keys, or the
-values of parties and when each of them leaves."""
+Values = Literal["counts", "records", "tensors", "keys", "rounds", "any", "batches"]
+"""What a deployment takes: counts (c,), records (n, d), per-record tensors, counts of keys, the
+values of parties and when each of them leaves, any JSON, or nothing but a call for a batch."""
 
 _EXACT = 2**53  # up to here float64 holds every whole number exactly
 

@@ -21,6 +21,7 @@ from .numbers import NumberRelease
 from .release import Release
 from .replies import (
     REPLY_BYTES,
+    CallError,
     NoReplyError,
     NotOffered,
     TargetError,
@@ -248,8 +249,7 @@ class ProcessTarget(JsonTarget):
                 length += len(chunks[-1])
                 if length > REPLY_BYTES:
                     self._kill()
-                    message = f"{call} returned more than {REPLY_BYTES >> 20} MB"
-                    raise TargetError(message, code="reply-malformed")
+                    raise CallError(call, f"returned more than {REPLY_BYTES >> 20} MB")
         line, _, self._pending = b"".join(chunks).partition(b"\n")
         return line
 

@@ -3,7 +3,7 @@
 import json
 import re
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -124,8 +124,7 @@ def parse_reply(reply: bytes, call: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         parsed = None
     if not isinstance(parsed, dict):
-        message = f"{call} returned {shown_bytes(reply)}: expected one JSON object"
-        raise TargetError(message, code="reply-malformed")
+        raise CallError(call, f"returned {shown_bytes(reply)}: expected one JSON object")
     return parsed
 
 
@@ -135,11 +134,8 @@ def value_in(reply: dict[str, Any], wanted: str, call: str) -> Any:
     Raises TargetError if the reply has an error too.
     """
     if reply.get("error") is not None:
-        raise TargetError(
-            f"{call} returned {wanted!r} and an error, {shown(reply['error'])}: "
-            "expected one of them",
-            code="reply-malformed",
-        )
+        error = shown(reply["error"])
+        raise CallError(call, f"returned {wanted!r} and an error, {error}: expected one of them")
     if wanted == "rdp" and "orders" in reply:
         return {key: reply[key] for key in ("orders", "rdp")}
     return reply[wanted]
@@ -161,12 +157,25 @@ def shown_repr(value: Any) -> str:
     return one_line(_SHORT.repr(value))
 
 
+def plain_json(reply: Any, other: Callable[[Any], Any] = repr) -> Any:
+    """A reply as JSON has it; other: what stands for a value that JSON has no form for."""
+    if isinstance(reply, np.ndarray):
+        return plain_json(reply.tolist(), other)
+    if isinstance(reply, Mapping):
+        return {str(key): plain_json(value, other) for key, value in reply.items()}
+    if isinstance(reply, set | frozenset):
+        return sorted((plain_json(one, other) for one in reply), key=repr)
+    if isinstance(reply, Sequence) and not isinstance(reply, str | bytes):
+        return [plain_json(one, other) for one in reply]
+    reply = reply.item() if isinstance(reply, np.generic) else reply
+    return reply if reply is None or isinstance(reply, str | int | float) else other(reply)
+
+
 def checked_spent(reply: Any, delta: float) -> float:
     """The epsilon in `reply`. Raises TargetError naming the call and what is allowed."""
     number = isinstance(reply, int | float | np.number) and not isinstance(reply, bool)
     if not number or not 0 <= reply <= np.inf:
-        message = f"spent({delta:g}) returned {shown(reply)}: expected a number from 0"
-        raise TargetError(message, code="reply-malformed")
+        raise CallError(f"spent({delta:g})", f"returned {shown(reply)}: expected a number from 0")
     try:
         return float(reply)
     except OverflowError:

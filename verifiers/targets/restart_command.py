@@ -14,7 +14,7 @@ from functools import cache
 from typing import IO
 
 from ...reference.clock import check_clock, seconds_left
-from .replies import Target, TargetError, one_line
+from .replies import NotOffered, Target, TargetError, one_line
 
 _SECONDS = 120.0
 _WORDS = 4096  # bytes at the end of an output in which the last line is looked for
@@ -104,6 +104,28 @@ class FreshStateCommand(GateCommand):
     def __init__(self, command: str, timeout: float) -> None:
         done = "the store of kept answers is empty"
         super().__init__(command, "fresh_state", done, timeout)
+
+
+class RunsAlready:
+    """A deployment that the run did not start: a command of `[gate]`, if any, restarts it."""
+
+    _command: RestartCommand | None
+
+    @property
+    def no_restart(self) -> str | None:
+        """See `Target.no_restart`."""
+        return "name a command as restart in [gate]" if self._command is None else None
+
+    def restart(self) -> str | None:
+        """See `Target.restart`: by the claim's command."""
+        if self._command is None:
+            raise NotOffered("it cannot be restarted without a command, restart in [gate]")
+        self._command.run()
+        return None
+
+    def restart_contained(self) -> None:
+        """Its process is none of the run's."""
+        raise NotOffered("the run did not start it")
 
 
 def begin_anew(target: Target, command: GateCommand | None) -> None:

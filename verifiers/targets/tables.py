@@ -102,9 +102,6 @@ class TableRelease(NumberRelease):
         columns = [np.asarray(argument[name]).tolist() for name in COLUMNS]
         return whole_rows(list(zip(*columns, strict=True)), self._places, missing or {})
 
-    def typed(self, values: Rows) -> dict[str, str]:
-        return {}
-
     def input_text(self, values: Any) -> str:
         """The rows if they are few, else how many there are."""
         if isinstance(values, SentRows):

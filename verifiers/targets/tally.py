@@ -206,23 +206,9 @@ def is_whole_number(each: Any) -> bool:
     return isinstance(each, int | np.integer) and not isinstance(each, bool)
 
 
-def plain_round(found: Mapping[str, Any]) -> dict[str, Any]:
-    """A round as JSON: bytes in hexadecimal, objects by type and text, to be refused.
+def no_text(value: Any) -> Any:
+    """What JSON has no form for: bytes in hexadecimal, an object by type and text, to be refused.
 
     The text of an object is no ciphertext or key: it may name a type alone, alike for all.
     """
-    return {str(key): _plain(value) for key, value in found.items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, bytes):
-        return value.hex()
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist() if value.dtype != object else _plain(value.tolist())
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if value is None or isinstance(value, str | int | float):
-        return value
-    return {type(value).__name__: repr(value)[:60]}
+    return value.hex() if isinstance(value, bytes) else {type(value).__name__: repr(value)[:60]}

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from ...reference import BudgetExhausted
-from .anything import plain_json
 from .batches import BatchRelease
 from .frames import argument_of_rows, plain_tables
 from .in_process import InProcessTarget
@@ -25,11 +24,11 @@ from .json_target import BUDGET_ERROR
 from .labels import LABELS, argument_of, label_array
 from .numbers import argument_of_values
 from .release import Release
-from .replies import CallError, NotOffered, Refused, TargetError, no_numbers
+from .replies import CallError, NotOffered, Refused, TargetError, no_numbers, plain_json
 from .spec import load
 from .sql import SqlQuery
 from .tables import TableRelease
-from .tally import is_whole_number, plain_round
+from .tally import is_whole_number, no_text
 
 BATCHES = BatchRelease()
 
@@ -142,27 +141,15 @@ def _floats(reply: Any) -> Any:
 
 def _plain_releases(reply: Any) -> Any:
     """Releases as JSON: rounds, lists of keys, or numbers; anything else as text, to be refused."""
-    if isinstance(reply, list | tuple) and any(isinstance(r, dict) for r in reply):
-        return [plain_round(r) if isinstance(r, dict) else _plain(r) for r in reply]
-    if isinstance(reply, list | tuple) and all(isinstance(r, list | tuple) for r in reply):
-        each = [found for release in reply for found in release]
-        if each and all(is_whole_number(found) for found in each):
+    if isinstance(reply, list | tuple):
+        each = [one for some in reply if isinstance(some, list | tuple) for one in some]
+        if any(isinstance(one, dict) for one in (*reply, *each)):
+            return plain_json(reply, no_text)
+        listed = all(isinstance(some, list | tuple) for some in reply)
+        if listed and each and all(map(is_whole_number, each)):
             # not by way of an array, which would round numbers from 2^63 on
             return [[int(found) for found in release] for release in reply]
-        if reply and all(isinstance(found, dict) for found in each):
-            return [
-                [{**_others(found), "key": _key(found.get("key"))} for found in r] for r in reply
-            ]
     return _plain(reply)
-
-
-def _others(found: dict[Any, Any]) -> dict[str, None]:
-    """Names of what a release has beside the key; values are dropped, as it is refused."""
-    return {str(name): None for name in found if name != "key"}
-
-
-def _key(key: Any) -> Any:
-    return int(key) if isinstance(key, np.integer) else key if isinstance(key, int) else repr(key)
 
 
 def _number(reply: Any) -> Any:

@@ -20,8 +20,7 @@ from ...run.request import RunRequest
 from ...run.session import Notes
 from ...run.state import RunState
 from ...targets import Refused, Target, TargetError, begin_anew
-from ...targets.anything import plain_json
-from ...targets.replies import one_line
+from ...targets.replies import one_line, plain_json
 from ...targets.restart_command import GateCommand
 from ...targets.spec import is_server
 from .claim import SameAsClaim
