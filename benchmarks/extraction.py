@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from dpassay.attacks.gradients.played import reach
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.ensembles.taught import split, teach
 from dpassay.reference.ensembles.teachers import votes_of
 
 from .drawing import plt, save
+from .gradients.over_seeds import reach
 from .long_runs import DATA, KEPT, Part, add_workers, carried_out, workers
 from .pages import RESULTS, head, write_page
 from .students import DELTA, SETTINGS, ensemble, student, task, votes

@@ -145,13 +145,6 @@ def checked(gradients: ArrayLike, labels: Labels) -> Matrix:
     return found
 
 
-def found_canary(
-    model: ClippedModel, records: Matrix, attribute: Attribute, classes: int
-) -> Canary:
-    """The record (of n, q) and the label whose gradient moves farthest as the attribute flips."""
-    return _farthest(model, records, attribute, classes, 1)[0]
-
-
 def crafted_canary(
     model: ClippedModel,
     records: Matrix,
@@ -169,7 +162,7 @@ def crafted_canary(
     """
     if not reach >= 1.0:
         raise ValueError(f"reach {reach:g}: expected at least 1, the range of the records")
-    kept = _farthest(model, records, attribute, classes, _KEPT)
+    kept = farthest(model, records, attribute, classes, _KEPT)
     if reach > 1.0:  # what lies in range is a start, and beyond it worse ones are many
         kept[-1] = crafted_canary(model, records, attribute, classes, seed)
     middle = 0.5 * (records.max(0) + records.min(0))
@@ -189,7 +182,7 @@ def crafted_canary(
     return model.canary(best[most], int(labels[most]), attribute)
 
 
-def _farthest(
+def farthest(
     model: ClippedModel, records: Matrix, attribute: Attribute, classes: int, number: int
 ) -> list[Canary]:
     """The records and labels that move farthest, so many, farthest first."""

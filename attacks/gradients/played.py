@@ -1,16 +1,15 @@
 """What an adversary made of a game's trials, and how well: Li et al. 2024, section 5.1.2."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
-from scipy.stats import t as student
 
+from ...reference.arrays import Integers
 from ..auditing.proportions import clopper_pearson
 from ..inference.measures import ALPHA, Estimate, advantage, auc, macro_auc, tpr_at_fpr
-from .data import Whole
 from .posteriors import Logs
 
 FALSE_RATE = 0.01
@@ -31,7 +30,7 @@ class Judged:
     success: Estimate
 
 
-def judged(log_posteriors: Logs, truth: Whole) -> Judged:
+def judged(log_posteriors: Logs, truth: Integers) -> Judged:
     """Judges log posteriors (t, m), of which the largest is guessed, by the truth (t,).
 
     Raises ValueError where a value does not occur in the trials.
@@ -49,39 +48,6 @@ def judged(log_posteriors: Logs, truth: Whole) -> Judged:
     )
 
 
-@dataclass(frozen=True)
-class OverSeeds:
-    """A measure over seeds: its mean, standard deviation, and a t-interval of the mean."""
-
-    mean: float
-    deviation: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.mean:.4f} ± {self.deviation:.4f}"
-
-
-def over_seeds(values: Sequence[float], alpha: float = ALPHA) -> OverSeeds:
-    """Mean, deviation and interval of values of independent seeds. Raises ValueError for one."""
-    found = np.asarray(values, dtype=np.float64)
-    if found.ndim != 1 or found.size < 2:
-        raise ValueError(f"{found.size} seeds: expected 2 or more")
-    mean, deviation = float(found.mean()), float(found.std(ddof=1))
-    half = reach(found.size, alpha) * deviation
-    return OverSeeds(mean, deviation, mean - half, mean + half)
-
-
-def reach(seeds: int, alpha: float = ALPHA) -> float:
-    """Half of Student's interval of the mean of so many seeds, in standard deviations of one."""
-    return float(student.isf(alpha / 2.0, seeds - 1) / np.sqrt(seeds))
-
-
-def values(found: Judged) -> dict[str, float]:
-    """The four figures without their intervals."""
-    return {part.name: getattr(found, part.name).value for part in fields(found)}
-
-
 def _against_rest(logs: Logs) -> NDArray[np.float64]:
     """The log odds (t, m) of each value, which differ where probabilities have rounded to 1."""
     odds = np.empty(logs.shape)
@@ -90,7 +56,7 @@ def _against_rest(logs: Logs) -> NDArray[np.float64]:
     return odds
 
 
-def _mean_tpr(scores: NDArray[np.float64], truth: Whole) -> Estimate:
+def _mean_tpr(scores: NDArray[np.float64], truth: Integers) -> Estimate:
     """The mean over values; the interval holds for all of them at once."""
     m = scores.shape[1]
     each = [tpr_at_fpr(scores[:, a], truth == a, FALSE_RATE, ALPHA / m) for a in range(m)]
@@ -109,7 +75,7 @@ class Played:
     posteriors; features: that the adversary took.
     """
 
-    truth: Whole
+    truth: Integers
     prior: NDArray[np.float64]
     logs: Logs
     features: str

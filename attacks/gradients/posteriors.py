@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .data import Floats, Whole
+from ...reference.arrays import Integers
 
+Floats = NDArray[np.float32]
 Logs = NDArray[np.float64]
 
 
@@ -81,48 +82,24 @@ TREES = 50
 
 
 def by_forest(
-    features: Floats, sensitive: Whole, observed: Floats, classes: int, seed: int
+    features: Floats, sensitive: Integers, observed: Floats, classes: int, seed: int
 ) -> Logs:
     """Log-posteriors (t, m) by a random forest, for observed features (t, f).
 
     features (s, f), sensitive (s,): the training set.
     """
-    forest = _forest(seed).fit(features, sensitive)
+    forest = forest_of(seed).fit(features, sensitive)
     shares = np.zeros((len(observed), classes))
     shares[:, forest.classes_] = forest.predict_proba(observed)
     return np.log(smoothed(shares))
 
 
-def by_thresholds(
-    features: Floats, sensitive: Whole, observed: Floats, classes: int, seed: int
-) -> Logs:
-    """As `by_forest`, for ordered values: m - 1 forests for a > i (Frank and Hall 2001)."""
-    above = np.empty((len(observed), classes - 1))
-    for i in range(classes - 1):
-        forest = _forest(seed + i).fit(features, sensitive > i)
-        above[:, i] = forest.predict_proba(observed)[:, -1]
-    return np.log(smoothed(from_thresholds(above)))
-
-
-def from_thresholds(above: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Probabilities (t, m) of each value from those of exceeding all but the last (t, m - 1).
-
-    Forests trained apart disagree, so that some differences are negative: they are clipped to 0
-    and the rest is scaled to a sum of 1 (section 4.1 has the differences as they are).
-    """
-    t = len(above)
-    bounds = np.hstack([np.ones((t, 1)), above, np.zeros((t, 1))])
-    differences = (bounds[:, :-1] - bounds[:, 1:]).clip(0.0)
-    shares: NDArray[np.float64] = differences / differences.sum(1, keepdims=True)
-    return shares
-
-
-def smoothed(shares: NDArray[np.float64], trees: int = TREES) -> NDArray[np.float64]:
+def smoothed(shares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Shares (t, m) of a forest with one more tree that knows nothing: none of them is 0.
 
     So one round in which no tree votes for the truth does not outweigh all other rounds.
     """
-    found: NDArray[np.float64] = (trees * shares + 1.0 / shares.shape[1]) / (trees + 1.0)
+    found: NDArray[np.float64] = (TREES * shares + 1.0 / shares.shape[1]) / (TREES + 1.0)
     return found
 
 
@@ -139,7 +116,8 @@ def combined(by_round: NDArray[np.float64], prior: NDArray[np.float64]) -> Logs:
     return found
 
 
-def _forest(seed: int) -> Any:
+def forest_of(seed: int) -> Any:
+    """scikit-learn's forest, not fitted yet."""
     from sklearn.ensemble import RandomForestClassifier
 
     return RandomForestClassifier(TREES, random_state=seed, n_jobs=1)

@@ -9,29 +9,27 @@ training are games with the same seed on a model that has changed: halves and tr
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from ...reference.arrays import Integers, Matrix
+from ...reference.arrays import Integers, Matrix, Vector
 from ...reference.clock import step
 from ...reference.parallel.workers import stream
 from .canaries import Labels, PerExample, checked
-from .data import Floats, Records, Whole
 from .defences.defence import Defence
 from .played import Played
 from .posteriors import (
     Components,
     Coordinates,
+    Floats,
     GradientFeatures,
     MaxPooled,
     by_forest,
     combined,
     fitted_components,
 )
-from .sensitive import SensitiveBatches, SharedValue, balanced
 
 _AT_ONCE = 1_000  # records whose gradients are asked for together
 _STORED = 100_000_000  # numbers of all records' gradients together
@@ -40,6 +38,29 @@ _LOOKED_AT = 10_000  # coordinates of a release
 _NARROW = 50  # coordinates that are looked at one by one too
 _FEWEST = 4  # records of each value on either side
 _SHADOW, _CHOOSING = 1_000, 400  # batches to learn from, and to choose features by
+
+
+@dataclass(frozen=True)
+class SensitiveBatches:
+    """Rows (b, k) of the records in each of b batches, and what is to be inferred of each (b,)."""
+
+    rows: Integers
+    sensitive: Integers
+
+
+def rows_sharing(
+    sensitive: Integers, values: Integers, size: int, random: np.random.Generator
+) -> Integers:
+    """Rows (b, size) of records that have a value, for each of the values (b,).
+
+    Records of a batch are independent given it, so that one may occur twice. sensitive (n,): the
+    values of the records. Raises ValueError where none has one.
+    """
+    rows = np.empty((len(values), size), dtype=np.int64)
+    for a in np.unique(values):
+        these = np.flatnonzero(values == a)
+        rows[these] = random.choice(np.flatnonzero(sensitive == a), (len(these), size))
+    return rows
 
 
 @dataclass(frozen=True)
@@ -67,19 +88,23 @@ class VendorRecords:
 
     records: Matrix
     labels: Labels
-    sensitive: Whole
+    sensitive: Integers
     names: tuple[str, ...]
 
-    def take(self, rows: Whole) -> "VendorRecords":
+    def take(self, rows: Integers) -> "VendorRecords":
         """Some of the records."""
         return VendorRecords(
             self.records[rows], self.labels[rows], self.sensitive[rows], self.names
         )
 
-    @cached_property
-    def as_records(self) -> Records:
-        """For drawing batches."""
-        return Records(self.records.astype(np.float32), self.labels, self.sensitive, self.names)
+    @property
+    def prior(self) -> Vector:
+        """The shares (m,) of the values among the records."""
+        return np.bincount(self.sensitive, minlength=len(self.names)) / len(self.sensitive)
+
+    def batches(self, values: Integers, size: int, random: np.random.Generator) -> SensitiveBatches:
+        """A batch of so many records for each of the values (b,), all of which have it."""
+        return SensitiveBatches(rows_sharing(self.sensitive, values, size, random), values)
 
 
 @dataclass(frozen=True)
@@ -140,22 +165,11 @@ class VendorGame:
     seed: int
     number: int = 0
 
-    @property
-    def inferred(self) -> SharedValue:
-        """The sensitive value, which all records of a batch share."""
-        return SharedValue(len(self.private.table.names))
-
-    @property
-    def prior(self) -> Matrix:
-        """The law of the value in trials: the private records' shares."""
-        return self.inferred.prior(self.private.table.as_records)
-
     def trials(self, number: int, key: int) -> SensitiveBatches:
         """Batches of private records, one for each of `number` trials, drawn anew for each key."""
-        random = stream([self.seed, 30], key)
-        return self.inferred.draw(
-            self.private.table.as_records, self.prior, number, self.size, random
-        )
+        random, prior = stream([self.seed, 30], key), self.private.table.prior
+        values = random.choice(len(prior), number, p=prior)
+        return self.private.table.batches(values, self.size, random)
 
     def simulated(self, trials: SensitiveBatches) -> Floats:
         """The releases of these trials under the defence."""
@@ -174,7 +188,7 @@ class VendorGame:
         """As `played`, by each kind of features, with its success on batches held out."""
         step("learning from shadow batches")
         shadow, held = (self._shadow(number, key) for number, key in ((_SHADOW, 0), (_CHOOSING, 1)))
-        m, found = self.inferred.classes, []
+        prior, found = self.private.table.prior, []
         known = self.public.known(self.defence, self.size)
         kinds: list[GradientFeatures] = [MaxPooled(), Components(), known]
         if observed.shape[1] <= _NARROW:
@@ -182,16 +196,18 @@ class VendorGame:
         for features in kinds:
             both = np.concatenate([held[1], observed])
             ours, theirs = features.of(shadow[1], both, self.seed)
-            logs = by_forest(ours, shadow[0].sensitive, theirs, m, self.seed + self.number)
+            logs = by_forest(ours, shadow[0].sensitive, theirs, len(prior), self.seed + self.number)
             success = float((logs[: len(held[1])].argmax(1) == held[0].sensitive).mean())
-            seen = combined(logs[None, len(held[1]) :], self.prior)
+            seen = combined(logs[None, len(held[1]) :], prior)
             name = type(features).__name__
-            found.append((success, Played(trials.sensitive, self.prior, seen, name)))
+            found.append((success, Played(trials.sensitive, prior, seen, name)))
         return found
 
     def _shadow(self, number: int, key: int) -> tuple[SensitiveBatches, Floats]:
-        random = stream([self.seed, 32, self.number], key)
-        batches = balanced(self.inferred, self.public.table.as_records, number, self.size, random)
+        """About so many batches of public records, equally many for each value."""
+        random, m = stream([self.seed, 32, self.number], key), len(self.public.table.names)
+        values = np.repeat(np.arange(m), max(number // m, 1))
+        batches = self.public.table.batches(values, self.size, random)
         seed = [self.seed, 33, self.number, key]
         return batches, self.public.released(batches, self.defence, self.releases, seed)
 
@@ -253,7 +269,7 @@ def _side(per_example: PerExample, table: VendorRecords) -> Side:
     return Side(table, np.concatenate(parts))
 
 
-def _sums(gradients: Floats, rows: Whole, shares: Floats) -> Floats:
+def _sums(gradients: Floats, rows: Integers, shares: Floats) -> Floats:
     """Sums (b, p) of gradients, each times its share (b, k)."""
     b, k = rows.shape
     where = np.repeat(np.arange(b), k), rows.reshape(-1)

@@ -1,9 +1,10 @@
-"""A character model trained here on made-up lines, some of them canaries, also with DP-SGD."""
+"""A character model trained here on made-up lines, some of them canaries."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from math import prod, sqrt
 
 import jax
 import jax.numpy as jnp
@@ -15,11 +16,9 @@ from numpy.typing import NDArray
 from ...reference.arrays import Vector
 from ...reference.parallel.kept import shown
 from ...reference.parallel.workers import stream
-from ..gradients.defences.dp_sgd import DPSGD
-from ..gradients.derivatives import Floats, batch_gradients, norms
-from ..gradients.models import Model, Network
 from .template import Template
 
+Parameters = NDArray[np.float32]
 Codes = NDArray[np.float32]
 """Lines as numbers of their characters; of floats, as all records whose gradients are taken."""
 
@@ -28,13 +27,16 @@ ALPHABET = "\n abcdefghijklmnopqrstuvwxyz0123456789:"
 
 
 @dataclass(frozen=True)
-class CharacterNetwork(Network):
+class CharacterNetwork:
     """Embedded characters of a window, a hidden layer, scores of the next (Bengio et al. 2003).
 
     A record is a line as codes (inputs,) of its characters, its end and what fills it; its loss is
-    the mean cross-entropy of its characters and its end, in nats. It needs no label.
+    the mean cross-entropy of its characters and its end, in nats.
+    Parameters (p,) are one flat vector, layer after layer, of each the weights and then the biases.
     """
 
+    inputs: int
+    classes: int
     window: int = 12
     width: int = 8
     hidden: int = 64
@@ -49,10 +51,23 @@ class CharacterNetwork(Network):
         )
         return tuple(shape for layer in layers for shape in (layer, layer[:1]))
 
-    def losses(
-        self, parameters: Array, records: Array, labels: Array, noise: Array | None = None
-    ) -> Array:
-        del labels, noise
+    def initial(self, seed: int) -> Parameters:
+        """Random parameters (p,): uniform within 1/sqrt(fan-in), biases alike."""
+        random = np.random.default_rng(seed)
+        parts = []
+        for weights, biases in zip(self.shapes[::2], self.shapes[1::2], strict=True):
+            reach = 1.0 / sqrt(weights[1])
+            parts += [random.uniform(-reach, reach, prod(one)) for one in (weights, biases)]
+        return np.concatenate(parts).astype(np.float32)
+
+    def split(self, parameters: Array) -> list[Array]:
+        """The weights and biases in `parameters` (p,), in the shapes of `shapes`."""
+        ends = np.cumsum([prod(shape) for shape in self.shapes])
+        pieces = jnp.split(parameters, ends[:-1])
+        return [piece.reshape(shape) for piece, shape in zip(pieces, self.shapes, strict=True)]
+
+    def losses(self, parameters: Array, records: Array) -> Array:
+        """The loss (n,) of each record (n, inputs)."""
         each = self.surprises(parameters, records)
         counted = jnp.pad(records[:, :-1] > 0, ((0, 0), (1, 0)), constant_values=True)
         found: Array = (each * counted).sum(1) / counted.sum(1)
@@ -67,9 +82,8 @@ class CharacterNetwork(Network):
         found: Array = -jnp.take_along_axis(logs, codes[..., None], -1)[..., 0]
         return found
 
-    def logits(self, parameters: Array, records: Array, noise: Array | None = None) -> Array:
+    def logits(self, parameters: Array, records: Array) -> Array:
         """Scores (n, classes) of the character that follows n records."""
-        del noise
         return self._following(parameters, records[:, -self.window :])
 
     def _following(self, parameters: Array, windows: Array) -> Array:
@@ -77,6 +91,14 @@ class CharacterNetwork(Network):
         table, shift, inner, bias, outer, last = self.split(parameters)
         seen = (table.T + shift)[windows.astype(jnp.int32)].reshape(*windows.shape[:-1], -1)
         return jnp.tanh(seen @ inner.T + bias) @ outer.T + last
+
+
+@dataclass(frozen=True)
+class Model:
+    """A network with parameters (p,)."""
+
+    network: CharacterNetwork
+    parameters: Parameters
 
 
 @dataclass(frozen=True)
@@ -138,15 +160,12 @@ class CanaryLine:
 class Training:
     """How the model is trained: steps of Adam on batches that are drawn line by line (Poisson).
 
-    share: the probability of each line to be in a batch; multiplier: of the noise of DP-SGD, or
-    None for gradients as they are, without clipping.
+    share: the probability of each line to be in a batch.
     """
 
     steps: int = 1_000
     share: float = 0.03
     rate: float = 0.01
-    multiplier: float | None = None
-    clip_norm: float = 1.0
     seed: int = 0
 
 
@@ -184,10 +203,27 @@ def with_canaries(ordinary: list[str], planted: Sequence[CanaryLine]) -> Codes:
     return encoded([*ordinary, *extra], LENGTH)
 
 
-def trained(codes: Codes, training: Training) -> Model:
+Gradient = Callable[[Model, Codes, Codes, int], Codes]
+"""From lines of a batch (width, length), and which of them are here (width,), 0 or 1, to a step's
+gradient (p,); the last is a seed."""
+
+
+def mean_gradient(model: Model, batch: Codes, here: Codes, seed: int) -> Codes:
+    """The sum (p,) of the gradients of the lines that are `here`, over the width."""
+    del seed
+    return np.asarray(_sum(model.network, model.parameters, batch, here / np.float32(len(batch))))
+
+
+@partial(jax.jit, static_argnums=0)
+def _sum(network: CharacterNetwork, parameters: Array, batch: Array, weights: Array) -> Array:
+    found: Array = jax.grad(lambda at: weights @ network.losses(at, batch))(parameters)
+    return found
+
+
+def trained(codes: Codes, training: Training, gradient: Gradient = mean_gradient) -> Model:
     """The model after training on lines (n, length).
 
-    A batch that is larger than a width which one in 10^12 exceeds is cut; DP-SGD divides by it.
+    A batch that is larger than a width which one in 10^12 exceeds is cut.
     """
     network = CharacterNetwork(LENGTH, len(ALPHABET))
     model = Model(network, network.initial(training.seed))
@@ -200,21 +236,7 @@ def trained(codes: Codes, training: Training) -> Model:
         drawn = np.flatnonzero(random.random(len(codes)) < training.share)[:width]
         rows = np.pad(drawn, (0, width - len(drawn)))
         here = (np.arange(width) < len(drawn)).astype(np.float32)
-        step = _gradient(model, codes[rows], here, training, int(random.integers(2**31)))
+        step = gradient(model, codes[rows], here, int(random.integers(2**31)))
         change, state = adam.update(step, state)
         model = Model(network, np.asarray(model.parameters + change))
     return model
-
-
-def _gradient(model: Model, batch: Codes, here: Floats, training: Training, seed: int) -> Floats:
-    """The sum (p,) of the gradients of the lines that are `here` (width,), over the width."""
-    width = len(batch)
-    known, labels = (model.network, model.parameters, batch), np.zeros(width, dtype=np.int64)
-    rows = np.arange(width)[None]
-    if training.multiplier is None:
-        mean = here[None] / np.float32(width)
-        return np.asarray(batch_gradients(*known, labels, rows, shares=mean)[0])
-    guard = DPSGD(multiplier=training.multiplier, clip_norm=training.clip_norm, size=width)
-    shares = here * guard.shares(norms(*known, labels))
-    total = batch_gradients(*known, labels, rows, shares=shares[None])
-    return np.asarray(guard.defended(total, None, seed)[0])

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from dpassay.attacks.gradients.data import Records
+from .data import Records
 
 FILES = tuple(f"adult_income_{part}.csv.gz" for part in ("train", "test", "attack"))
 MEASURED = ("age", "capital_gain", "capital_loss", "hours_per_week")

@@ -11,20 +11,20 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.attacks.gradients.data import Floats, Records
 from dpassay.attacks.gradients.defences.defence import Defence
-from dpassay.attacks.gradients.models import Model
 from dpassay.attacks.gradients.posteriors import (
     GradientFeatures,
     Logs,
     MaxPooled,
     by_forest,
-    by_thresholds,
 )
-from dpassay.attacks.gradients.sensitive import Sensitive, balanced
 from dpassay.reference.parallel.workers import stream
 
+from .data import Floats, Records
 from .learner import released
+from .models import Model
+from .ordered import by_thresholds
+from .sensitive import Sensitive, balanced
 
 
 @dataclass(frozen=True)

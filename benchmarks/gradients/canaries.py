@@ -20,28 +20,25 @@ from dpassay.attacks.gradients.canaries import (
     Canary,
     ClippedModel,
     crafted_canary,
-    found_canary,
 )
 from dpassay.attacks.gradients.canary_audit import (
     HALFWAY,
-    drawn,
     epsilon_of,
-    exact_costs,
     fixed_threshold,
     proved_epsilon,
-    proved_mu,
 )
-from dpassay.attacks.gradients.data import Split, split
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
-from dpassay.attacks.gradients.derivatives import per_example
-from dpassay.attacks.gradients.models import Model, Perceptron
-from dpassay.attacks.gradients.played import reach
 
 from ..long_runs import DATA, add_workers, carried_out, need_adult, workers
 from ..pages import head, write_page
 from .adult import adult
+from .canary_costs import drawn, exact_costs, found_canary, proved_mu
+from .data import Split, split
+from .derivatives import per_example
 from .games import PRIVATE, PUBLIC
 from .learner import Training, trained
+from .models import Model, Perceptron
+from .over_seeds import reach
 from .settings import ENCODINGS, SEEDS
 
 WIDE = "one-hot, scaled, He's weights"

@@ -12,18 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.attacks.gradients.data import split
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
-from dpassay.attacks.gradients.derivatives import per_example
-from dpassay.attacks.gradients.models import Model, Perceptron
-from dpassay.attacks.gradients.played import judged, over_seeds
+from dpassay.attacks.gradients.played import judged
 from dpassay.attacks.gradients.vendor_game import VendorRecords, vendor_game
 from dpassay.reference.accounting.adjacency import Adjacency
 
 from ..long_runs import DATA, add_workers, carried_out, need_adult, workers
 from ..pages import head, write_page
 from .adult import adult
+from .data import split
+from .derivatives import per_example
 from .games import PRIVATE, PUBLIC
+from .models import Model, Perceptron
+from .over_seeds import over_seeds
 
 ENCODINGS = ("one-hot",)  # whose gradients are the wider: what noise does to them shows best
 SEEDS, TRIALS, SIZE, DELTA = 3, 2_000, 16, 1e-5

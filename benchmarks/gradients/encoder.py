@@ -12,16 +12,16 @@ import numpy as np
 import optax
 from jax import Array
 
-from dpassay.attacks.gradients.data import Floats, Records, Whole
 from dpassay.attacks.gradients.defences.defence import Defence
-from dpassay.attacks.gradients.models import Parameters, Perceptron
 from dpassay.attacks.gradients.posteriors import GradientFeatures, Logs, MaxPooled
-from dpassay.attacks.gradients.sensitive import SensitiveBatches
+from dpassay.attacks.gradients.vendor_game import SensitiveBatches
 from dpassay.reference.parallel.workers import stream
 
 from .adversaries import Observation
+from .data import Floats, Records, Whole
 from .inferred import OneOfUsers
 from .learner import released
+from .models import Parameters, Perceptron
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.attacks.gradients.played import OverSeeds, over_seeds
-
 from ..drawing import legend_below, plain, plt, save
+from .over_seeds import OverSeeds, over_seeds
 from .rows import FIRST, Found
 from .settings import ENCODINGS, FEW, HEADLINE, SIGMAS, SIZES
 

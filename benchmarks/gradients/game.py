@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.attacks.gradients.data import Records, Split, Whole
 from dpassay.attacks.gradients.defences.defence import Defence
-from dpassay.attacks.gradients.models import Model, Network
 from dpassay.attacks.gradients.posteriors import Logs, combined
-from dpassay.attacks.gradients.sensitive import Sensitive, SensitiveBatches, balanced
+from dpassay.attacks.gradients.vendor_game import SensitiveBatches
 from dpassay.reference.parallel.workers import stream
 
 from .adversaries import GradientAdversary, Observation
+from .data import Records, Split, Whole
 from .learner import Training, released, trained
+from .models import Bottleneck, Model, Network
+from .sensitive import CandidateBatches, Sensitive, balanced
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,9 @@ def play(
     Steps (1) and (2) are one for all trials, as in the paper: what differs between them is a and
     its batch. Batches are fixed over rounds.
     """
-    network = game.defence.network(game.network)
+    network = game.network
+    if isinstance(game.defence, Bottleneck):
+        network = game.defence.network(network)
     model = Model(network, network.initial(seed))  # (1)
     private = data.private  # (2)
     prior = game.inferred.prior(private)
@@ -96,7 +99,7 @@ def play(
 
 def _known(private: Records, batches: SensitiveBatches) -> tuple[Records, Whole] | None:
     """The records of the candidates, and which of them (t, m, k) are whose; None without any."""
-    if batches.candidates is None:
+    if not isinstance(batches, CandidateBatches):
         return None
     rows = batches.candidates
     return private.take(rows.reshape(-1)), np.arange(rows.size).reshape(rows.shape)

@@ -6,19 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.attacks.gradients.data import Records, Split, distinct, shared, split
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
-from dpassay.attacks.gradients.derivatives import scores
-from dpassay.attacks.gradients.models import Model, Perceptron
-from dpassay.attacks.gradients.played import judged, values
+from dpassay.attacks.gradients.played import judged
 from dpassay.attacks.inference.measures import advantage, auc
 from dpassay.reference.parallel.workers import stream
 
 from ..long_runs import DATA
 from .adult import adult
+from .data import Records, Split, distinct, shared, split
+from .derivatives import scores
 from .game import Game, Inferences, play
 from .information import carried_by, seen_by
 from .learner import Training, released
+from .models import Model, Perceptron
+from .over_seeds import values
 from .settings import HEADLINE, Setting, settings
 
 PRIVATE, PUBLIC = 5_000, 1_000

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpassay.attacks.gradients.data import Floats, Records, Whole
+from .data import Floats, Records, Whole
 
 STROKES = ("light", "heavy")
 

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from dpassay.attacks.gradients.data import Records, Split, Whole, scaled
-from dpassay.attacks.gradients.sensitive import Sensitive, SensitiveBatches, rows_having
 from dpassay.reference.parallel.workers import stream
+
+from .data import Records, Split, Whole, scaled
+from .sensitive import CandidateBatches, Sensitive, rows_having
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class OneOfUsers(Sensitive):
 
     def draw(
         self, records: Records, law: NDArray[np.float64], batches: int, size: int, random: Generator
-    ) -> SensitiveBatches:
+    ) -> CandidateBatches:
         """Batches of one of the candidates, with other records of each candidate beside."""
         users = _users(records)
         if len(users) < self.candidates:
@@ -78,7 +79,7 @@ class OneOfUsers(Sensitive):
             pairs = [_drawn(records, user, 2, size, random) for user in some]
             rows.append(pairs[a][0])
             known.append([pair[1] for pair in pairs])
-        return SensitiveBatches(np.array(rows), values, np.array(known))
+        return CandidateBatches(np.array(rows), values, np.array(known))
 
 
 def _users(records: Records) -> Whole:

@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq, minimize
 from scipy.special import entr, log_softmax, ndtri
 
-from dpassay.attacks.gradients.data import Floats, Whole
 from dpassay.attacks.gradients.posteriors import Logs
 from dpassay.attacks.inference.measures import ALPHA, Estimate
 from dpassay.reference.parallel.workers import stream
+
+from .data import Floats, Whole
 
 
 def entropy(law: ArrayLike) -> float:

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpassay.attacks.gradients.data import Floats, Records, Whole
 from dpassay.attacks.gradients.defences.defence import Defence
-from dpassay.attacks.gradients.derivatives import batch_gradients, norms
-from dpassay.attacks.gradients.models import Model, Network
-from dpassay.attacks.gradients.sensitive import SensitiveBatches
+from dpassay.attacks.gradients.defences.named import Perturbation
+from dpassay.attacks.gradients.vendor_game import SensitiveBatches
 from dpassay.reference.parallel.workers import stream
+
+from .data import Floats, Records, Whole
+from .derivatives import batch_gradients, norms
+from .models import Model, Network
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def trained(
     A defence that must know what a batch is to hide guards the releases alone: the records of a
     step are mixed.
     """
-    guard = Defence() if defence.needs_sensitive else defence
+    guard = Defence() if isinstance(defence, Perturbation) else defence
     random = stream(list(seed), 1)
     order = random.permutation(len(records))
     size = training.batch or len(records)
@@ -99,7 +101,7 @@ def _shares(
     noise: Floats | None,
 ) -> Floats | None:
     """How much each record of each batch counts (b, k), or None for equal parts."""
-    if not defence.needs_norms:
+    if type(defence).shares is Defence.shares:
         return None
     if noise is None and rows.size > len(records):  # of each record once
         all_norms = norms(model.network, model.parameters, records.features, records.labels)

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from dpassay.attacks.gradients.played import reach
-
 from ..pages import head
 from .defended import defences_section, fano_section
+from .over_seeds import reach
 from .rows import FIRST, Found
 from .settings import ENCODINGS, FEW, HEADLINE, SEEDS, SIZES
 from .speed import Speed

@@ -5,21 +5,22 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.attacks.gradients.data import Split, split
-from dpassay.attacks.gradients.derivatives import scores
-from dpassay.attacks.gradients.models import Convolutional, Network, Perceptron
-from dpassay.attacks.gradients.played import judged, values
+from dpassay.attacks.gradients.played import judged
 from dpassay.attacks.gradients.posteriors import MaxPooled
-from dpassay.attacks.gradients.sensitive import SharedValue
 from dpassay.attacks.inference.measures import advantage
 
 from .adversaries import Forest, GradientAdversary
+from .data import Split, split
+from .derivatives import scores
 from .encoder import Encoder
 from .game import Game, play
 from .images import by_stroke, digits, mnist
 from .inferred import OneOfUsers, split_users
 from .information import seen_by
 from .learner import Training
+from .models import Convolutional, Network, Perceptron
+from .over_seeds import values
+from .sensitive import SharedValue
 from .users import heterogeneous_users, made_up_writers
 
 PEOPLE = ("users", "users alike", "writers", "strokes")

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.attacks.gradients.played import OverSeeds, over_seeds
-
 from .information import entropy, least_error, simple_least_error
+from .over_seeds import OverSeeds, over_seeds
 from .settings import HEADLINE
 
 MEASURES = ("auroc", "tpr", "advantage", "success")

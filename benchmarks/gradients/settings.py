@@ -4,12 +4,13 @@ from dataclasses import dataclass, field, replace
 
 from dpassay.attacks.gradients.defences.defence import Defence
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
-from dpassay.attacks.gradients.defences.named import Bottleneck, Perturbation, Pruning, Signs
+from dpassay.attacks.gradients.defences.named import Perturbation, Pruning, Signs
 from dpassay.attacks.gradients.posteriors import Components, GradientFeatures, MaxPooled
-from dpassay.attacks.gradients.sensitive import Sensitive, SharedValue
 
 from .adversaries import Forest, GradientAdversary
 from .inferred import RatioBin
+from .models import Bottleneck
+from .sensitive import Sensitive, SharedValue
 
 SEEDS = 5
 HEADLINE = 5

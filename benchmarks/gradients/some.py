@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
-from dpassay.attacks.gradients.played import over_seeds
 from dpassay.reference.accounting.adjacency import Adjacency
 
 from ..long_runs import DATA, need_adult
@@ -24,6 +23,7 @@ from .adult import adult
 from .defended import DELTA
 from .games import measured
 from .information import most_advantage
+from .over_seeds import over_seeds
 from .people import PEOPLE, told_apart
 from .rows import MEASURES, Found, bounds, least_for_all
 from .settings import HEADLINE, SEEDS, Setting, settings

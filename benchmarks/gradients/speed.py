@@ -10,11 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from dpassay.attacks.gradients.derivatives import CHUNK, batch_gradients, norms, per_example
-from dpassay.attacks.gradients.models import Perceptron
-
 from ..field.environments import ENVIRONMENTS, NotInstalled
 from ..long_runs import ROOT
+from .derivatives import CHUNK, batch_gradients, norms, per_example
+from .models import Perceptron
 
 _RECORDS, _BEST_OF = 8_000, 5
 

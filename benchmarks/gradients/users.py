@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import affine_transform
 
-from dpassay.attacks.gradients.data import Floats, Records, Whole
 from dpassay.reference.parallel.workers import stream
+
+from .data import Floats, Records, Whole
 
 
 def heterogeneous_users(

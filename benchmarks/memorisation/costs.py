@@ -7,15 +7,16 @@ import numpy as np
 from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy.stats import binom
 
-from dpassay.attacks.memorisation.trained_lines import Training
 from dpassay.reference.accounting.composition import Bracket
+
+from .private import PrivateTraining
 
 _INTERVAL = 1e-4  # of the grid of losses, for one line
 _COARSE = 1e-3  # for several, whose law has no closed form
 _EPSILONS = np.linspace(0.0, 40.0, 801)
 
 
-def epsilon(training: Training, delta: float, times: int = 1) -> Bracket:
+def epsilon(training: PrivateTraining, delta: float, times: int = 1) -> Bracket:
     """Epsilon at `delta` of a training, for a line more or less that stands `times` times in it.
 
     All steps of the Poisson-subsampled Gaussian mechanism, by privacy loss distributions; of
@@ -32,7 +33,7 @@ def epsilon(training: Training, delta: float, times: int = 1) -> Bracket:
     )
 
 
-def highest_exposure(training: Training, chance: float = 0.05) -> float:
+def highest_exposure(training: PrivateTraining, chance: float = 0.05) -> float:
     """The bits that the exposure of a canary inserted once exceeds with a probability of `chance`.
 
     At most: whatever the model and the space. Without the canary each rank is equally likely, so
@@ -49,7 +50,9 @@ def highest_exposure(training: Training, chance: float = 0.05) -> float:
     return float(bits.min())
 
 
-def _losses(training: Training, times: int, pessimistic: bool) -> pld.PrivacyLossDistribution:
+def _losses(
+    training: PrivateTraining, times: int, pessimistic: bool
+) -> pld.PrivacyLossDistribution:
     sigma, share = training.multiplier, training.share
     how: dict[str, Any] = {"pessimistic_estimate": pessimistic, "use_connect_dots": pessimistic}
     if times == 1:

@@ -1,27 +1,29 @@
 """Models trained here with canaries, with and without DP-SGD: exact exposures and extraction."""
 
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from scipy.special import log_softmax
 
-from dpassay.attacks.gradients.derivatives import scores
-from dpassay.attacks.gradients.models import Model
 from dpassay.attacks.memorisation import Template, exposures, guesses
 from dpassay.attacks.memorisation.trained_lines import (
     LENGTH,
     CanaryLine,
+    CharacterNetwork,
     CharacterScorer,
-    Training,
+    Model,
     canaries,
     encoded,
     lines,
-    trained,
     with_canaries,
 )
 from dpassay.reference.arrays import Vector
+
+from .private import PrivateTraining, trained
 
 TIMES = (1, 2, 3, 4, 6, 8, 10)
 EACH = 4
@@ -38,9 +40,11 @@ DEFENCES: dict[str, float | None] = {"none": None, "sigma 0.8": 0.8, "sigma 2": 
 DELTA = 1e-5
 
 
-def training(defence: str, seed: int) -> Training:
+def training(defence: str, seed: int) -> PrivateTraining:
     """The training under a defence of `DEFENCES`."""
-    return Training(steps=600, share=0.05, multiplier=DEFENCES[defence], clip_norm=0.5, seed=seed)
+    return PrivateTraining(
+        steps=600, share=0.05, multiplier=DEFENCES[defence], clip_norm=0.5, seed=seed
+    )
 
 
 def measured(defence: str, seed: int) -> dict[str, Any]:
@@ -78,7 +82,7 @@ def _trained(defence: str, seed: int) -> tuple[list[CanaryLine], Model]:
 def _loss(model: Model, text: list[str]) -> float:
     """The mean loss of lines, in bits a character."""
     codes = encoded(text, LENGTH)
-    inputs = map(jnp.asarray, (model.parameters, codes, np.zeros(len(codes))))
+    inputs = map(jnp.asarray, (model.parameters, codes))
     return float(model.network.losses(*inputs).mean() / np.log(2.0))
 
 
@@ -90,6 +94,11 @@ def _exact(model: Model, template: Template, canary: str) -> float:
     return template.bits - float(np.log2((everything <= own).sum()))
 
 
+@partial(jax.jit, static_argnums=0)
+def _scores(network: CharacterNetwork, parameters: Any, contexts: Any) -> Any:
+    return network.logits(parameters, contexts)
+
+
 def _everything(model: Model, template: Template) -> Vector:
     """Log-perplexities, in nats, of all strings but for what is fixed, in the template's order."""
     assert set(template.pieces[1:]) == {""}
@@ -98,7 +107,7 @@ def _everything(model: Model, template: Template) -> Vector:
     total = np.zeros(1)
     for alphabet in template.alphabets:
         codes = encoded([alphabet], LENGTH)[0, : len(alphabet)]
-        logs = log_softmax(scores(model.network, model.parameters, contexts), axis=1)
+        logs = log_softmax(np.asarray(_scores(model.network, model.parameters, contexts)), axis=1)
         costs = -logs[:, codes.astype(int)].astype(np.float64)
         total = (total[:, None] + costs).ravel()
         again = np.repeat(contexts[:, 1:], len(codes), 0)

@@ -13,7 +13,14 @@ from pydantic import Field
 
 from ...attacks.auditing import Counts
 from ...attacks.auditing.two_cut import separated
-from ...attacks.gradients.canary_audit import HALFWAY, epsilon_of, fixed_threshold, mu_by, proved_by
+from ...attacks.gradients.canary_audit import (
+    ABOVE,
+    HALFWAY,
+    epsilon_of,
+    fixed_threshold,
+    mu_by,
+    proved_by,
+)
 from ...reference.accounting.adjacency import Adjacency
 from ...reference.accounting.counting import MOST
 from ...reference.arrays import Flags, Vector
@@ -108,7 +115,6 @@ _SHARE = (1.0 - CONFIDENCE) / 3.0  # the error that the counts of one threshold 
 _PILOT = 0.1  # of the releases, from which the third threshold is learned
 _LARGEST = 1_000  # releases that a call asks for
 _NUMBERS = 100_000_000  # of all releases together: as JSON, some minutes
-_ABOVE = np.array([True, False])
 
 
 def audit_gradient(
@@ -191,7 +197,7 @@ def _judge(
     claim: NumbersClaim, privacy: PrivacyClaim, pair: CanaryPair, seen: _Releases
 ) -> GradientAudit:
     times = min(privacy.queries, MOST)
-    events = [separated(counts, _ABOVE, _SHARE, anytime=True) for counts in seen.each]
+    events = [separated(counts, ABOVE, _SHARE, anytime=True) for counts in seen.each]
     queries = int(seen.counts[0].sum())
     promised = _of_pair(privacy, pair.steps)
     audits = [

@@ -1,28 +1,19 @@
 """The defence M of Definition 3.1 (Li et al. 2024): from a batch's gradients to what is released.
 
-A defence has four hooks, in the order in which the game calls them; each does nothing here.
+A defence has three hooks, in the order in which a game calls them; each does nothing here.
 
-1. `network`: another model or loss, before training begins.
-2. `fitted`: what it learns from public gradients, anew each round.
-3. `shares`: how much each record of a batch counts, given the norms of the records' gradients.
-4. `defended`: what is released in place of the weighted sums.
-
-That clipping needs norms alone lets the game compute a batch's sum by one backward pass
-(`derivatives.py`), without a gradient for each record of each batch. `release` is the same on the
-gradients of records as they stand.
+1. `fitted`: what it learns from public gradients, anew each round.
+2. `shares`: how much each record of a batch counts, given the norms of the records' gradients.
+3. `defended`: what is released in place of the weighted sums.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-if TYPE_CHECKING:
-    from ..models import Network  # loads JAX
+from numpy.typing import NDArray
 
 Gradients = NDArray[np.float32]
-"""Gradients (b, p) of b batches for a model with p parameters, or (b, k, p) of their records."""
+"""Gradients (b, p) of b batches for a model with p parameters."""
 
 
 @dataclass(frozen=True)
@@ -33,20 +24,6 @@ class Defence:
     """
 
     name: str = "none"
-
-    @property
-    def needs_sensitive(self) -> bool:
-        """Whether `defended` must know what is to be hidden; then it guards no training step."""
-        return False
-
-    @property
-    def needs_norms(self) -> bool:
-        """Whether `shares` depends on the norms; elsewhere none are computed."""
-        return type(self).shares is not Defence.shares
-
-    def network(self, network: "Network") -> "Network":
-        """The model that is trained, in place of `network`."""
-        return network
 
     def fitted(self, gradients: Gradients, sensitive: NDArray[np.int64], seed: int) -> "Defence":
         """The defence of one round, after it has seen public gradients.
@@ -72,19 +49,3 @@ class Defence:
         """
         del sensitive, seed
         return gradients
-
-    def release(self, per_example: ArrayLike, seed: int, sensitive: int | None = None) -> Gradients:
-        """The release (p,) for one batch, from the gradients of its records (k, p)."""
-        one = np.asarray(per_example, dtype=np.float32)
-        if one.ndim != 2:
-            raise ValueError(f"gradients of shape {one.shape}: expected (k, p), one a record")
-        hidden = None if sensitive is None else np.array([sensitive], dtype=np.int64)
-        released: Gradients = self.release_many(one[None], seed, hidden)[0]
-        return released
-
-    def release_many(
-        self, per_example: Gradients, seed: int, sensitive: NDArray[np.int64] | None = None
-    ) -> Gradients:
-        """The releases (b, p) for b batches, from the gradients of their records (b, k, p)."""
-        shares = self.shares(np.linalg.norm(per_example, axis=2))
-        return self.defended(np.einsum("bk,bkp->bp", shares, per_example), sensitive, seed)

@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models import Network, Perceptron
 from .defence import Defence, Gradients
 from .dp_sgd import DPSGD
 
@@ -50,11 +49,6 @@ class Perturbation(Defence):
         for key in ("steps", "step", "bound"):
             if not getattr(self, key) > 0:
                 raise ValueError(f"{key} {getattr(self, key):g}: expected a number above 0")
-
-    @property
-    def needs_sensitive(self) -> bool:
-        """It hides a by what it knows of it."""
-        return True
 
     def fitted(
         self, gradients: Gradients, sensitive: NDArray[np.int64], seed: int
@@ -184,33 +178,7 @@ class Pruning(Defence):
         return found
 
 
-@dataclass(frozen=True)
-class Bottleneck(Defence):
-    """After the hidden layers a Gaussian code, whose divergence from the standard normal is a loss.
-
-    width: coordinates of the code; beta: of the divergence (0.01 in Li et al. 2024, who do not
-    state the width). Raises ValueError for either out of range.
-    """
-
-    name: str = "vib"
-    width: int = 32
-    beta: float = 0.01
-
-    def __post_init__(self) -> None:
-        if self.width < 1 or self.beta < 0.0:
-            raise ValueError(
-                f"code of width {self.width}, beta {self.beta:g}: expected 1 or more, 0 or more"
-            )
-
-    def network(self, network: Network) -> Network:
-        """See `Defence.network`. Raises ValueError for a network without hidden layers to end."""
-        if not isinstance(network, Perceptron):
-            raise ValueError(f"{type(network).__name__}: expected a perceptron, for a bottleneck")
-        return replace(network, bottleneck=self.width, beta=self.beta)
-
-
 DEFENCES: dict[str, Defence] = {
-    defence.name: defence
-    for defence in (Defence(), Pruning(), Signs(), Perturbation(), Bottleneck(), DPSGD())
+    defence.name: defence for defence in (Defence(), Pruning(), Signs(), Perturbation(), DPSGD())
 }
 """DP-SGD with clip norm 1, sigma 1 and batches of 16."""

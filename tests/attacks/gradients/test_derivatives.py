@@ -1,10 +1,16 @@
 """Gradients of records, batches and norms against finite differences and each other."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
-from dpassay.attacks.gradients.derivatives import batch_gradients, norms, per_example
-from dpassay.attacks.gradients.models import Convolutional, Perceptron
+batch_gradients = import_module("benchmarks.gradients.derivatives").batch_gradients
+norms = import_module("benchmarks.gradients.derivatives").norms
+per_example = import_module("benchmarks.gradients.derivatives").per_example
+Convolutional = import_module("benchmarks.gradients.models").Convolutional
+Perceptron = import_module("benchmarks.gradients.models").Perceptron
+
 
 RECORDS = np.random.default_rng(0).normal(size=(7, 6)).astype(np.float32)
 LABELS = np.arange(7) % 3

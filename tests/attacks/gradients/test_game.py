@@ -8,14 +8,18 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from dpassay.attacks.gradients.data import Records, split
 from dpassay.attacks.gradients.defences.defence import Defence
-from dpassay.attacks.gradients.derivatives import batch_gradients
-from dpassay.attacks.gradients.derivatives import scores as learner_scores
-from dpassay.attacks.gradients.models import Model, Perceptron
 from dpassay.attacks.gradients.played import judged
 from dpassay.attacks.gradients.posteriors import GradientFeatures
-from dpassay.attacks.gradients.sensitive import SensitiveBatches, SharedValue
+from dpassay.attacks.gradients.vendor_game import SensitiveBatches
+
+Records = import_module("benchmarks.gradients.data").Records
+split = import_module("benchmarks.gradients.data").split
+batch_gradients = import_module("benchmarks.gradients.derivatives").batch_gradients
+learner_scores = import_module("benchmarks.gradients.derivatives").scores
+Model = import_module("benchmarks.gradients.models").Model
+Perceptron = import_module("benchmarks.gradients.models").Perceptron
+SharedValue = import_module("benchmarks.gradients.sensitive").SharedValue
 
 inferred = import_module("benchmarks.gradients.inferred")
 OneOfUsers, RatioBin, split_users = (
@@ -34,7 +38,7 @@ heterogeneous_users = import_module("benchmarks.gradients.users").heterogeneous_
 NETWORK = Perceptron(4, 2, hidden=(8,))
 
 
-def people(n: int = 600, tell: float = 0.0, seed: int = 0) -> Records:
+def people(n: int = 600, tell: float = 0.0, seed: int = 0) -> Any:
     """Records whose features are moved by `tell` where the sensitive class is 1, one in three."""
     rng = np.random.default_rng(seed)
     sensitive = (rng.random(n) < 1 / 3).astype(np.int64)
@@ -49,7 +53,7 @@ class Majority:
 
     name = "majority"
 
-    def log_posteriors(self, seen: Any, public: Records, seed: int) -> np.ndarray:
+    def log_posteriors(self, seen: Any, public: Any, seed: int) -> np.ndarray:
         return np.zeros((len(seen.released), 2))
 
 
@@ -87,7 +91,7 @@ def test_nothing_is_inferred_where_there_is_nothing_and_all_where_there_is():
 
 @pytest.mark.slow("over half a second")
 def test_released_is_what_a_defence_makes_of_records_gradients():
-    # the fast way, by norms and weighted sums, and `release` of the records' own gradients
+    # the fast way, by norms and weighted sums, and by the records' own gradients
     data, rows = people(50), np.arange(12).reshape(3, 4)
     model = Model(NETWORK, NETWORK.initial(0))
     batches = SensitiveBatches(rows, np.array([0, 1, 0]))
@@ -95,9 +99,6 @@ def test_released_is_what_a_defence_makes_of_records_gradients():
     each = batch_gradients(
         NETWORK, model.parameters, data.features, data.labels, np.arange(50)[:, None]
     )
-    by_hand = Clipped().release_many(each[rows], 0, batches.sensitive)
-    np.testing.assert_allclose(found, by_hand, atol=1e-6)
-    np.testing.assert_allclose(found[1], Clipped().release(each[rows[1]], 0, 1), atol=1e-6)
     lengths = np.linalg.norm(each[rows], axis=2)[..., None]
     clipped = (each[rows] * np.minimum(1.0, 0.1 / lengths)).mean(1)
     np.testing.assert_allclose(found, clipped + np.array([[0], [1], [0]]), atol=1e-6)

@@ -1,19 +1,23 @@
 """What adversaries conclude, where it is known what they should."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dpassay.attacks.gradients.data import Records
 from dpassay.attacks.gradients.posteriors import (
     Components,
     MaxPooled,
-    by_thresholds,
     combined,
-    from_thresholds,
     smoothed,
 )
-from dpassay.attacks.gradients.sensitive import SharedValue, balanced
+
+Records = import_module("benchmarks.gradients.data").Records
+SharedValue = import_module("benchmarks.gradients.sensitive").SharedValue
+balanced = import_module("benchmarks.gradients.sensitive").balanced
+ordered = import_module("benchmarks.gradients.ordered")
+by_thresholds, from_thresholds = ordered.by_thresholds, ordered.from_thresholds
 
 
 def test_rounds_and_a_prior_are_bayes_law():

@@ -7,8 +7,12 @@ from dpassay.attacks.gradients.defences.defence import Defence
 from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
 from dpassay.attacks.gradients.defences.named import Perturbation
 from dpassay.attacks.gradients.played import Played, together
-from dpassay.attacks.gradients.sensitive import SensitiveBatches
-from dpassay.attacks.gradients.vendor_game import VendorRecords, coordinates, vendor_game
+from dpassay.attacks.gradients.vendor_game import (
+    SensitiveBatches,
+    VendorRecords,
+    coordinates,
+    vendor_game,
+)
 
 WIDTH = 12
 
@@ -65,7 +69,7 @@ def test_the_adversary_learns_from_other_records_than_are_attacked() -> None:
     assert sum(map(len, sides)) == 399
     shares = [side.table.sensitive.mean() for side in (game.private, game.public)]
     assert shares[0] == pytest.approx(shares[1], abs=0.01)
-    assert game.prior[1] == pytest.approx(table.sensitive.mean(), abs=0.01)
+    assert game.private.table.prior[1] == pytest.approx(table.sensitive.mean(), abs=0.01)
 
 
 @pytest.mark.slow("over half a second")

@@ -7,17 +7,15 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax, ndtr, ndtri
 
-from dpassay.attacks.gradients.models import Model
 from dpassay.attacks.memorisation import exposures, guesses
 from dpassay.attacks.memorisation.trained_lines import (
     ALPHABET,
     CharacterNetwork,
     CharacterScorer,
-    Training,
+    Model,
     canaries,
     encoded,
     lines,
-    trained,
     with_canaries,
 )
 from dpassay.reference.numbers.families import Gaussian
@@ -25,6 +23,8 @@ from dpassay.reference.numbers.moves import move_epsilon
 
 costs = import_module("benchmarks.memorisation.costs")
 epsilon, highest_exposure = costs.epsilon, costs.highest_exposure
+private = import_module("benchmarks.memorisation.private")
+Training, trained = private.PrivateTraining, private.trained
 
 DELTA = 1e-5
 

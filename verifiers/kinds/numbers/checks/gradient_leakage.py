@@ -19,10 +19,9 @@ from ..planning.plan import as_values
 from ..vendor_model import ModelError, VendorModel, model_of
 
 if TYPE_CHECKING:
-    from .....attacks.gradients.data import Floats
     from .....attacks.gradients.played import Played
-    from .....attacks.gradients.sensitive import SensitiveBatches
-    from .....attacks.gradients.vendor_game import VendorGame
+    from .....attacks.gradients.posteriors import Floats
+    from .....attacks.gradients.vendor_game import SensitiveBatches, VendorGame
 from dataclasses import dataclass, field
 
 from numpy.typing import NDArray
@@ -75,7 +74,7 @@ class GradientLeakage(Check):
             return Outcome(Verdict.ERROR, Finding.of(absent), self.queries)
 
     def _played(self, context: RunContext, leakage: LeakageClaim) -> Outcome:
-        from .....attacks.gradients.sensitive import SensitiveBatches
+        from .....attacks.gradients.vendor_game import SensitiveBatches
 
         model = model_of(self.claim)
         game = made_game(self.claim, leakage, model, self.seed)

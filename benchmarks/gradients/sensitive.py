@@ -11,19 +11,16 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from dpassay.attacks.gradients.vendor_game import SensitiveBatches, rows_sharing
+
 from .data import Records, Whole
 
 
 @dataclass(frozen=True)
-class SensitiveBatches:
-    """Rows (b, k) of the records in each of b batches, and what is to be inferred of each (b,).
+class CandidateBatches(SensitiveBatches):
+    """Of user inference: rows (b, m, k) that each candidate is known by."""
 
-    candidates (b, m, k): of user inference, rows that each candidate is known by, else None.
-    """
-
-    rows: Whole
-    sensitive: Whole
-    candidates: Whole | None = None
+    candidates: Whole
 
 
 class Sensitive(ABC):
@@ -77,12 +74,7 @@ class SharedValue(Sensitive):
 
     def batch_of(self, records: Records, values: Whole, size: int, random: Generator) -> Whole:
         """Records that have the value. Raises ValueError where there are none."""
-        rows = np.empty((len(values), size), dtype=np.int64)
-        for a in np.unique(values):
-            these = np.flatnonzero(values == a)
-            having = rows_having(records.sensitive == a, f"class {records.names[a]}")
-            rows[these] = random.choice(having, (len(these), size))
-        return rows
+        return rows_sharing(records.sensitive, values, size, random)
 
 
 def rows_having(which: NDArray[np.bool_], kind: str) -> Whole:

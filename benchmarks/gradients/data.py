@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...reference.parallel.workers import stream
+from dpassay.reference.parallel.workers import stream
 
 Floats = NDArray[np.float32]
 Whole = NDArray[np.int64]
