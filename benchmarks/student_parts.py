@@ -14,11 +14,11 @@ import numpy as np
 
 from dpassay.attacks.inference.mitigations import over_seeds
 from dpassay.reference import Laplace, NoisyArgmax
-from dpassay.reference.ensembles.votes import noisy_accuracy
 from dpassay.verifiers.commands.charged_rows import account_of
 from dpassay.verifiers.inputs.log_file import AskedRows
 
 from .long_runs import need_adult
+from .noisy_accuracy import noisy_accuracy
 from .students import DELTA, SEEDS, SETTINGS, measured, of_ensemble, task, votes
 
 GAMMAS = (0.01, 0.05, 0.2, 1.0)

@@ -16,15 +16,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpassay.reference import ConfidentGNMax, Gaussian, InteractiveGNMax, Laplace, NoisyArgmax
-from dpassay.reference.ensembles.records import Task, adult, digits
+from dpassay.reference.ensembles.records import Task, digits
 from dpassay.reference.ensembles.taught import Student, split, teach, without_privacy
 from dpassay.reference.ensembles.teachers import Teachers, votes_of
-from dpassay.reference.ensembles.votes import Votes, consensus_of, noisy_accuracy
+from dpassay.reference.ensembles.votes import Votes, consensus_of
 from dpassay.reference.mechanisms import KnownMechanism
 from dpassay.reference.parallel.workers import open_executor
 
+from .adult import adult
 from .drawing import save
 from .long_runs import DATA, KEPT, Part, add_workers, carried_out, workers
+from .noisy_accuracy import noisy_accuracy
 from .pages import RESULTS, write_page
 from .student_page import draw, page
 

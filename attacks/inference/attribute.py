@@ -5,7 +5,6 @@ less, so that low consensus gives them away, though no feature says what they ar
 (n, c) are those of n people; `hidden` (n,) of bool: who has the attribute.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,14 +37,14 @@ def disagreement(histograms: ArrayLike) -> Vector:
 
     Raises ValueError for what are no histograms of some votes each, as do all functions here.
     """
-    votes = _checked(histograms)
+    votes = checked_votes(histograms)
     found: Vector = 1.0 - votes.max(1) / votes.sum(1)
     return found
 
 
 def low_consensus(histograms: ArrayLike, below: float = PUBLISHED) -> NDArray[np.bool_]:
     """Who is flagged (n,) by the paper's attack: whose consensus is below a share of the votes."""
-    votes = _checked(histograms)
+    votes = checked_votes(histograms)
     found: NDArray[np.bool_] = votes.max(1) < below * votes.sum(1)
     return found
 
@@ -68,68 +67,8 @@ def calibrated_across(
     """Who is flagged (n,) by thresholds each calibrated on the other folds of the records."""
     values, truth = np.asarray(scores, dtype=np.float64), np.asarray(hidden)
     flagged = np.zeros(truth.shape, dtype=np.bool_)
-    for fitted, judged in _folds(truth, folds, seed):
+    for fitted, judged in folds_of(truth, folds, seed):
         flagged[judged] = values[judged] >= calibrated(values[fitted], truth[fitted])
-    return flagged
-
-
-def described(histograms: ArrayLike) -> Matrix:
-    """What a learned attack sees of each histogram (n, 2 c + 2).
-
-    The shares of the votes by class and in falling order, the gap of the first two, the entropy.
-    """
-    votes = _checked(histograms)
-    shares = votes / votes.sum(1, keepdims=True)
-    falling = -np.sort(-shares, axis=1)
-    logs = np.log(shares, where=shares > 0.0, out=np.zeros_like(shares))
-    entropy = -(shares * logs).sum(1)
-    return np.column_stack([shares, falling, falling[:, 0] - falling[:, 1], entropy])
-
-
-def learned(
-    features: ArrayLike,
-    hidden: ArrayLike,
-    folds: int = 5,
-    seed: int = 0,
-    model: Callable[[int], Any] | None = None,
-) -> Vector:
-    """Scores (n,) of a classifier, each by one that was fitted on the other folds of the records.
-
-    features (n, d), such as `described` gives; model: of a seed, any classifier of scikit-learn
-    with `predict_proba`, by default logistic regression with classes of equal weight: forests,
-    which Li et al. 2024 (section 5.1.3) found best, learn too much of a hundred people by heart.
-    Nobody is judged by a model that saw their attribute. Raises ValueError for more folds than
-    records of the scarcer kind. Needs scikit-learn.
-    """
-    rows, truth = np.asarray(features, dtype=np.float64), np.asarray(hidden)
-    make = _logistic if model is None else model
-    scores = np.empty(truth.shape)
-    for fitted, judged in _folds(truth, folds, seed):
-        fit = make(seed).fit(rows[fitted], truth[fitted])
-        scores[judged] = fit.predict_proba(rows[judged])[:, 1]
-    return scores
-
-
-def learned_across(
-    features: ArrayLike,
-    hidden: ArrayLike,
-    folds: int = 5,
-    seed: int = 0,
-    model: Callable[[int], Any] | None = None,
-) -> NDArray[np.bool_]:
-    """Who is flagged (n,) by classifiers, with thresholds calibrated on the other folds too.
-
-    The threshold is that of scores which the other folds get of each other: those of `learned`,
-    calibrated, would come from models that have seen the attributes of the people who are judged.
-    """
-    rows, truth = np.asarray(features, dtype=np.float64), np.asarray(hidden)
-    make = _logistic if model is None else model
-    flagged = np.zeros(truth.shape, dtype=np.bool_)
-    for fitted, judged in _folds(truth, folds, seed):
-        inner = learned(rows[fitted], truth[fitted], folds, seed, make)
-        fit = make(seed).fit(rows[fitted], truth[fitted])
-        scores = fit.predict_proba(rows[judged])[:, 1]
-        flagged[judged] = scores >= calibrated(inner, truth[fitted])
     return flagged
 
 
@@ -172,43 +111,7 @@ def judged(
     )
 
 
-@dataclass(frozen=True)
-class Stratum:
-    """One stratum, and how well scores tell within; None where all in it are of one kind."""
-
-    name: str
-    people: int
-    hidden: int
-    auc: Estimate | None
-
-
-def by_stratum(
-    scores: ArrayLike, hidden: ArrayLike, strata: ArrayLike, alpha: float = ALPHA
-) -> list[Stratum]:
-    """The area under the curve within each stratum (n,), as of people with one income.
-
-    `measures.auc(..., strata=...)` is that over all of them.
-    """
-    values, truth, groups = np.asarray(scores), np.asarray(hidden), np.asarray(strata)
-    found = []
-    for group in np.unique(groups):
-        here = truth[groups == group]
-        both = bool(here.any() and not here.all())
-        area = auc(values[groups == group], here, alpha) if both else None
-        found.append(Stratum(str(group), here.size, int(here.sum()), area))
-    return found
-
-
-def _logistic(seed: int) -> Any:
-    from sklearn.linear_model import LogisticRegression  # an extra
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    regression = LogisticRegression(class_weight="balanced", max_iter=5000)
-    return make_pipeline(StandardScaler(), regression)
-
-
-def _folds(
+def folds_of(
     truth: NDArray[Any], folds: int, seed: int
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Places to fit on and to judge, the attribute as common in each."""
@@ -224,7 +127,8 @@ def _folds(
     return [(np.flatnonzero(place != k), np.flatnonzero(place == k)) for k in range(folds)]
 
 
-def _checked(histograms: ArrayLike) -> Matrix:
+def checked_votes(histograms: ArrayLike) -> Matrix:
+    """Histograms (n, c) of some votes each. Raises ValueError for others."""
     votes = np.asarray(histograms, dtype=np.float64)
     if votes.ndim != 2 or votes.shape[1] < 2:
         raise ValueError(f"histograms of shape {votes.shape}: expected (n, classes), 2 or more")

@@ -22,7 +22,6 @@ __all__ = [
     "Roc",
     "advantage",
     "auc",
-    "auc_ahead",
     "balanced_advantage",
     "balanced_precision",
     "false_positive_rate",
@@ -120,31 +119,11 @@ def macro_auc(scores: ArrayLike, truth: ArrayLike, alpha: float = ALPHA) -> Esti
     added, areas = np.zeros(n), np.empty(m)
     for label in range(m):
         one, of = scored(values[:, label], true == label)
-        won, lost = _outscored(one, of)
+        won, lost = outscored(one, of)
         areas[label] = won.mean()
         added[of] += (won - won.mean()) * n / won.size
         added[~of] += (lost - lost.mean()) * n / lost.size
     return _on_logit_scale(float(areas.mean()), float(added.var(ddof=1) / n / m**2), alpha)
-
-
-def auc_ahead(
-    scores: ArrayLike, others: ArrayLike, positive: ArrayLike, alpha: float = ALPHA
-) -> Estimate:
-    """How far the area of scores (n,) is above that of other scores (n,) of the same records.
-
-    Both see the same records, so that intervals of each say little of the difference: this is the
-    normal one of DeLong et al. 1988, whose variance has the covariance. From -1 to 1 where a kind
-    has one record alone.
-    """
-    values, truth = scored(scores, positive)
-    rivals, _ = scored(others, positive)
-    (won, lost), (also, lose) = _outscored(values, truth), _outscored(rivals, truth)
-    ahead = float(won.mean() - also.mean())
-    if min(won.size, lost.size) == 1:
-        return Estimate(ahead, -1.0, 1.0)
-    variance = (won - also).var(ddof=1) / won.size + (lost - lose).var(ddof=1) / lost.size
-    reach = float(-ndtri(alpha / 2.0) * np.sqrt(variance))
-    return Estimate(ahead, max(ahead - reach, -1.0), min(ahead + reach, 1.0))
 
 
 def tpr_at_fpr(
@@ -230,7 +209,7 @@ def balanced_advantage(flagged: ArrayLike, positive: ArrayLike, alpha: float = A
 
 def _area(values: Vector, truth: NDArray[np.bool_]) -> tuple[float, float]:
     """The area and its variance by DeLong; infinite where one record cannot say how they differ."""
-    won, lost = _outscored(values, truth)
+    won, lost = outscored(values, truth)
     m, n = won.size, lost.size
     area = float(won.mean())
     if np.ptp(won) == 0.0 and np.ptp(lost) == 0.0:
@@ -240,7 +219,7 @@ def _area(values: Vector, truth: NDArray[np.bool_]) -> tuple[float, float]:
     return area, float(won.var(ddof=1) / m + lost.var(ddof=1) / n)
 
 
-def _outscored(values: Vector, truth: NDArray[np.bool_]) -> tuple[Vector, Vector]:
+def outscored(values: Vector, truth: NDArray[np.bool_]) -> tuple[Vector, Vector]:
     """Share of negatives below each positive (m,), and of positives above each negative (n,)."""
     ranks = rankdata(values)
     m, n = int(truth.sum()), int((~truth).sum())

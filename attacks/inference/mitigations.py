@@ -1,20 +1,18 @@
 """What a deployment can do against vote leakage, measured: leakage, utility and cost of each.
 
 Between two classes, where all is exact but the answers: the attacker knows what the deployment does
-and reads with the posterior, so that no weakness of an attack passes for a defence. Of answers to
-near-duplicates that posterior is not exact: they are read as answers to one input.
+and reads with the posterior, so that no weakness of an attack passes for a defence.
 """
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student_t
 
-from ...reference import ConfidentGNMax, Gaussian, NoisyArgmax, UnknownMechanismError
 from ...reference.accounting.conversions import ORDERS, to_epsilon
 from ...reference.accounting.divergences import renyi_divergence
 from ...reference.accounting.release_costs import CountedCost
@@ -25,58 +23,59 @@ from ...reference.parallel.workers import carried_out, stream
 from ..reconstruct import misplaced
 from .measures import ALPHA, Estimate, auc
 from .mitigated_student import Lesson, student_accuracy
-from .through_answers import Score, low_consensus
+from .through_answers import low_consensus
 from .two_classes import posterior
 
-Cache = Literal["input", "histogram"]
 Whole = NDArray[np.int64]
-
-_AT_ONCE = 2_000_000  # answers to near-duplicates, drawn together
 
 
 @dataclass(frozen=True)
 class MitigatedDeployment:
     """What a deployment does, and how many answers it gives an attacker about one person.
 
-    step: counts are rounded to its nearest multiple before the noise; cache: what answers are kept
-    by, where the attacker asks `queries` near-duplicates of each input instead of the input itself.
-    Answers kept by histogram have no epsilon: two that differ prove that two histograms do, which
-    one moved vote decides. Raises ValueError for fewer queries than one or a step below 1.
+    Raises ValueError for fewer queries than one.
     """
 
     name: str
     mechanism: ClaimedMechanism
     queries: int
-    step: int = 1
-    cache: Cache | None = None
 
     def __post_init__(self) -> None:
-        if self.queries < 1 or self.step < 1:
-            raise ValueError(
-                f"{self.name}: {self.queries} queries, step {self.step}: expected at least 1"
-            )
+        if self.queries < 1:
+            raise ValueError(f"{self.name}: {self.queries} queries: expected at least 1")
 
     def log_laws(self, teachers: int) -> Matrix:
         """Log-probabilities (N + 1, o) of the outcomes for each number of votes of a class."""
         first = np.arange(teachers + 1.0)
         votes = np.stack([first, teachers - first], -1)
-        rounded = np.floor(votes / self.step + 0.5) * self.step
-        return np.asarray(self.mechanism.log_probabilities(rounded))
+        return np.asarray(self.mechanism.log_probabilities(votes))
+
+    def answers(self, first: Whole, laws: Matrix, rng: np.random.Generator) -> Matrix:
+        """Counts (m, o) of answers about people with votes (m,) of the first class.
+
+        laws: probabilities (N + 1, o) of the outcomes.
+        """
+        shares = laws / laws.sum(-1, keepdims=True)
+        return rng.multinomial(self.queries, shares[first]).astype(np.float64)
 
     @property
     def charged(self) -> ClaimedMechanism:
-        """The mechanism that costs as much without rounding, whatever the votes.
+        """The mechanism that costs as much, whatever the votes."""
+        return self.mechanism
 
-        A vote that moves may move two rounded counts by a whole step: in steps the counts move by
-        one as ever, and the noise is `step` times smaller.
-        """
-        m = self.mechanism
-        if isinstance(m, NoisyArgmax):
-            return NoisyArgmax(m.noise.times(1.0 / self.step))
-        if not isinstance(m, ConfidentGNMax):
-            raise UnknownMechanismError(m, "its cost with rounded counts")
-        screen = Gaussian(m.threshold_noise.scale / self.step)
-        return ConfidentGNMax(Gaussian(m.noise.scale / self.step), m.threshold / self.step, screen)
+    def spent(self, histograms: Whole, delta: float) -> "Spent":
+        """Data-independent by `CountedCost`; exact from Rényi divergences of neighbouring votes."""
+        first, total = first_votes(histograms)
+        counted, table = CountedCost(self.charged), _costs(self.log_laws(total))
+        answered = round(utility(self, histograms, None).answered * len(first))
+        present = np.unique(first)
+        own = [to_epsilon(ORDERS, self.queries * table[v], delta).epsilon for v in present]
+        return Spent(
+            counted.epsilon(self.queries, 0, delta),
+            max(own),
+            counted.epsilon(answered, len(first) - answered, delta),
+            to_epsilon(ORDERS, table[first].sum(0), delta).epsilon,
+        )
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ class Spent:
 
     person: of all answers about one person, data-independent; person_most: the most at anybody's
     votes, by exact Rényi costs; release: of one answer to everybody, data-independent, by how many
-    are answered; release_exact: at everybody's votes. Infinite where answers are kept by histogram.
+    are answered; release_exact: at everybody's votes.
     """
 
     person: float
@@ -130,35 +129,24 @@ def mitigated(
     executor: Executor,
     *,
     truths: ArrayLike | None = None,
-    near_duplicates: ArrayLike | None = None,
     lesson: Lesson | None = None,
     seeds: Sequence[int] = range(10),
     delta: float = 1e-5,
-    score: Score = low_consensus,
 ) -> list[Mitigated]:
     """What each setting does to leakage, utility and epsilon, on histograms (m, 2) of people.
 
-    positive: who has the attribute (m,); truths: the right classes (m,); near_duplicates:
-    histograms (m, k, 2) of inputs that resemble those of the people, for settings with a cache;
-    lesson: how a student is taught, whose task has the m people as its queries.
-    Raises ValueError for other than two classes, near-duplicates too few, fewer seeds than two.
+    positive: who has the attribute (m,); truths: the right classes (m,); lesson: how a student is
+    taught, whose task has the m people as its queries.
+    Raises ValueError for other than two classes, and fewer seeds than two.
     """
     votes, hidden = np.asarray(histograms, dtype=np.int64), np.asarray(positive)
-    first, total = _first_votes(votes)
-    near = None if near_duplicates is None else np.asarray(near_duplicates, dtype=np.int64)[..., 0]
+    first, total = first_votes(votes)
     listed = list(settings)
-    for setting in listed:
-        if setting.cache is not None and (near is None or near.shape[1] < setting.queries):
-            raise ValueError(f"{setting.name}: expected {setting.queries} near-duplicates of each")
     if len(seeds) < 2:
         raise ValueError(f"{len(seeds)} seeds: an interval needs at least two")
     true = None if truths is None else np.asarray(truths, dtype=np.int64)
     people = _People(first, total, hidden, lesson)
-    parts = [
-        (setting, people, near if setting.cache else None, score, seed)
-        for setting in listed
-        for seed in seeds
-    ]
+    parts = [(setting, people, seed) for setting in listed for seed in seeds]
     work = carried_out(_attacked, parts, executor)
     done = dict(shown(work, len(parts), "mitigations"))
     found = np.array([done[n] for n in range(len(parts))]).reshape(len(listed), len(seeds), 3)
@@ -169,7 +157,7 @@ def mitigated(
             over_seeds(each[:, 1]),
             None if lesson is None else over_seeds(each[:, 2]),
             utility(setting, votes, true),
-            spent(setting, votes, delta),
+            setting.spent(votes, delta),
         )
         for setting, each in zip(listed, found, strict=True)
     ]
@@ -177,33 +165,12 @@ def mitigated(
 
 def utility(setting: MitigatedDeployment, histograms: Whole, truths: Whole | None) -> Utility:
     """Exact, over the noise."""
-    first, total = _first_votes(histograms)
+    first, total = first_votes(histograms)
     law = np.exp(setting.log_laws(total))[first][:, :2]
     answered = float(law.sum())
     most = histograms == histograms.max(1, keepdims=True)  # of a tie either is
     right = None if truths is None else float(law[np.arange(len(law)), truths].sum() / answered)
     return Utility(answered / len(law), right, float((law * most).sum() / answered))
-
-
-def spent(setting: MitigatedDeployment, histograms: Whole, delta: float) -> Spent:
-    """Data-independent by `CountedCost`; exact from Rényi divergences of neighbouring votes.
-
-    Answers kept by histogram are equal for sure where two histograms are, and independent where a
-    vote has moved in one: at any epsilon delta is the chance that these differ, up to a half.
-    """
-    first, total = _first_votes(histograms)
-    if setting.cache == "histogram":
-        return Spent(np.inf, np.inf, np.inf, np.inf)
-    counted, table = CountedCost(setting.charged), _costs(setting.log_laws(total))
-    answered = round(utility(setting, histograms, None).answered * len(first))
-    present = np.unique(first)
-    own = [to_epsilon(ORDERS, setting.queries * table[v], delta).epsilon for v in present]
-    return Spent(
-        counted.epsilon(setting.queries, 0, delta),
-        max(own),
-        counted.epsilon(answered, len(first) - answered, delta),
-        to_epsilon(ORDERS, table[first].sum(0), delta).epsilon,
-    )
 
 
 def over_seeds(values: Vector, alpha: float = ALPHA) -> Estimate:
@@ -221,7 +188,7 @@ def _costs(log_laws: Matrix) -> Matrix:
     return np.asarray(np.maximum(np.concatenate([none, step]), np.concatenate([step, none])))
 
 
-def _first_votes(histograms: Whole) -> tuple[Whole, int]:
+def first_votes(histograms: Whole) -> tuple[Whole, int]:
     """Votes (m,) of the first class, and N."""
     if histograms.ndim != 2 or histograms.shape[1] != 2:
         raise ValueError(f"histograms of shape {histograms.shape}: expected (m, 2)")
@@ -241,51 +208,17 @@ class _People(NamedTuple):
 
 
 def _attacked(
-    setting: MitigatedDeployment, people: _People, near: Whole | None, score: Score, seed: int
+    setting: MitigatedDeployment, people: _People, seed: int
 ) -> tuple[float, float, float]:
     """Share of votes misplaced, and AUC, of one attack on everybody; the accuracy of a student."""
     first, total, positive, lesson = people
     rng = stream(seed, 0)
     log_laws = setting.log_laws(total)
-    if near is None:
-        law = np.exp(log_laws)
-        shares = law / law.sum(-1, keepdims=True)
-        counts = rng.multinomial(setting.queries, shares[first]).astype(np.float64)
-    else:
-        some = near[:, : setting.queries]
-        counts = _answers_to_duplicates(setting, np.exp(log_laws), some, rng)
-        if setting.cache == "histogram":
-            counts = counts * (_different(some) / setting.queries)
-    found = posterior(counts, log_laws)
+    found = posterior(setting.answers(first, np.exp(log_laws), rng), log_laws)
     every = np.arange(total + 1)
-    scores = found.mean(score(np.stack([every, total - every], -1).astype(np.float64)))
+    scores = found.mean(low_consensus(np.stack([every, total - every], -1).astype(np.float64)))
     truth = np.stack([first, total - first], -1)
     taught = np.nan
     if lesson is not None:
         taught = student_accuracy(lesson, np.exp(log_laws), first, seed)
     return float(misplaced(found.histograms, truth).mean()), auc(scores, positive).value, taught
-
-
-def _different(near: Whole) -> float:
-    """How many histograms the near-duplicates (m, k) of a person have, on average.
-
-    So many answers are fresh; all count for that many, as the attacker cannot tell which they are.
-    """
-    return float(1.0 + (np.diff(np.sort(near, 1), axis=1) != 0).sum(1).mean())
-
-
-def _answers_to_duplicates(
-    setting: MitigatedDeployment, laws: Matrix, near: Whole, rng: np.random.Generator
-) -> Matrix:
-    """Counts (m, o): each near-duplicate (m, k) answered once, or each histogram once for all."""
-    ends = laws.cumsum(-1)[:, :-1]
-    if setting.cache == "histogram":
-        of_histogram = (rng.random((len(laws), 1)) > ends).sum(-1)
-        labels = of_histogram[near]
-    else:
-        labels = np.empty_like(near)
-        rows = max(1, _AT_ONCE // near.shape[1])
-        for start in range(0, len(near), rows):
-            some = near[start : start + rows]
-            labels[start : start + rows] = (rng.random(some.shape)[..., None] > ends[some]).sum(-1)
-    return np.stack([(labels == k).sum(-1, dtype=np.float64) for k in range(laws.shape[1])], -1)

@@ -31,8 +31,6 @@ Reading = Literal["mle", "alone", "together", "briefly"]
 posterior of all queries of a part, which fit its prior together; the same from fewer draws. Of 128
 histograms of ten classes the last two misplaced 0.197 of the votes, the last in a seventh of the
 time."""
-READINGS: tuple[Reading, ...] = ("mle", "alone", "together")
-"""Those that are compared."""
 
 TOGETHER = 256
 """Queries of more than two classes in a part, which are attacked together. With two classes a part
@@ -97,21 +95,6 @@ class EndToEnd:
     through: Inferred
     direct: Inferred
     cost: AttackCost
-
-    @property
-    def auc_lost(self) -> float:
-        """The area under the curve that the attacker loses by the noise."""
-        return self.direct.auc.value - self.through.auc.value
-
-    @property
-    def tpr_lost(self) -> float:
-        """The true-positive rate, at 1 % false positives, that the attacker loses by the noise."""
-        return self.direct.tpr.value - self.through.tpr.value
-
-    @property
-    def accuracy_lost(self) -> float:
-        """The balanced accuracy that the attacker loses by the noise."""
-        return self.direct.accuracy - self.through.accuracy
 
 
 def through_answers(

@@ -10,21 +10,18 @@ from numpy.typing import NDArray
 from dpassay.attacks.inference import measures
 from dpassay.attacks.inference.attribute import (
     AttributeScore,
-    Stratum,
-    by_stratum,
     calibrated_across,
-    described,
     disagreement,
     judged,
-    learned,
-    learned_across,
     low_consensus,
 )
 from dpassay.attacks.inference.measures import Estimate, Roc
-from dpassay.reference.ensembles.records import People, adult, rare_digit
+from dpassay.reference.ensembles.records import People, rare_digit
 from dpassay.reference.ensembles.teachers import Teachers, votes_of
 
+from ..adult import adult
 from ..long_runs import DATA, KEPT
+from .learned import Stratum, auc_ahead, by_stratum, described, learned, learned_across
 
 SEED = 0
 ATTACKS = {
@@ -140,5 +137,5 @@ def attacked(people: Told) -> Attacked:
         beyond,
         measures.auc(label, hidden),
         measures.roc(label, hidden),
-        measures.auc_ahead(label, scores, hidden),
+        auc_ahead(label, scores, hidden),
     )

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from dpassay.attacks.inference.attribute import AttributeScore, Stratum
+from dpassay.attacks.inference.attribute import AttributeScore
 from dpassay.attacks.inference.measures import Estimate
 
 from ..pages import head
 from .attributes import ATTACKS, Attacked, Told
+from .learned import Stratum
 from .members import DELTA, ENSEMBLES, HARD, RATES, Ensembles, Seen
 
 

@@ -12,6 +12,7 @@ from dpassay.attacks.inference.measures import Estimate
 
 from ..pages import head
 from .attributes import published
+from .learned import auc_ahead
 
 TEACHERS = (10, 50, 250)
 TOGETHER = (1, 5, 20)
@@ -64,7 +65,7 @@ def of_teachers(votes: NDArray[np.int64], holder: NDArray[np.bool_], count: int)
     rng = np.random.default_rng([_SEED, count])
     first = rng.hypergeometric(votes[:, 0], votes[:, 1], count)
     scores = disagreement(np.column_stack([first, count - first]))
-    lost = measures.auc_ahead(disagreement(votes), scores, holder)
+    lost = auc_ahead(disagreement(votes), scores, holder)
     return {"teachers": count} | _said(measures.auc(scores, holder)) | {"lost": _said(lost)}
 
 

@@ -41,7 +41,6 @@ def main() -> None:
                 data.positive,
                 executor,
                 truths=data.truths,
-                near_duplicates=data.near,
                 lesson=data.lesson,
                 seeds=SEEDS,
                 delta=DELTA,

@@ -4,11 +4,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from dpassay.attacks.inference.through_answers import EndToEnd
-from dpassay.attacks.inference.two_classes import expected_misplacement
 
 from ..drawing import plt, save
 from ..pages import RESULTS
 from .grid import ATTACKED, NOISES, QUERIES, by_cell
+from .inverted import expected_misplacement
 from .people import USUAL, Data
 
 CONSENSUS = (0.55, 0.75, 0.9, 0.98)

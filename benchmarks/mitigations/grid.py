@@ -1,9 +1,10 @@
 """What is compared: noise, queries and ways of reading answers, and what a deployment can do."""
 
-from dpassay.attacks.inference.mitigations import Cache, MitigatedDeployment
-from dpassay.attacks.inference.through_answers import READINGS, Cell, EndToEnd
+from dpassay.attacks.inference.mitigations import MitigatedDeployment
+from dpassay.attacks.inference.through_answers import Cell, EndToEnd, Reading
 from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax
 
+from .deployments import Cache, Keeping, Rounding
 from .people import DUPLICATES, Data
 
 DELTA = 1e-5
@@ -11,6 +12,8 @@ QUERIES = (1, 10, 100, 1000, 10_000)
 NOISES = (0.5, 1.0, 2.0, 4.0)  # times the usual noise
 ATTACKED = 1000  # answers about each person, where nothing is done
 SEEDS = range(20)
+
+READINGS: tuple[Reading, ...] = ("mle", "alone", "together")
 
 FEW = ((0.25, 10), (0.25, 1000), (1.0, 10), (1.0, 1000), (4.0, 10), (4.0, 1000))
 """Noise and queries at which ways of reading are compared."""
@@ -39,7 +42,7 @@ def settings(data: Data) -> list[MitigatedDeployment]:
     def confident(times: float) -> ConfidentGNMax:
         return ConfidentGNMax(Gaussian(sigma), 0.8 * n, Gaussian(times * sigma))
 
-    listed = [
+    listed: list[MitigatedDeployment] = [
         MitigatedDeployment("nothing", plain, many),
         MitigatedDeployment("kept answers, the same input", plain, 1),
         MitigatedDeployment("at most 10 queries per input", plain, 10),
@@ -48,8 +51,8 @@ def settings(data: Data) -> list[MitigatedDeployment]:
             "low consensus refused, threshold noise 3.75 sigma", confident(3.75), many
         ),
         MitigatedDeployment("low consensus refused, threshold noise sigma", confident(1.0), many),
-        MitigatedDeployment(f"rounded to {step}s, same noise", plain, many, step),
-        MitigatedDeployment(
+        Rounding(f"rounded to {step}s, same noise", plain, many, step),
+        Rounding(
             f"rounded to {step}s, noise for the same epsilon", gnmax(step * sigma), many, step
         ),
         MitigatedDeployment("half the noise, as many queries", gnmax(sigma / 2), many),
@@ -62,11 +65,12 @@ def settings(data: Data) -> list[MitigatedDeployment]:
     if data.near is not None:
         caches: tuple[Cache, ...] = ("input", "histogram")
         listed[2:2] = [
-            MitigatedDeployment(
+            Keeping(
                 f"kept answers by {cache}, {DUPLICATES} near-duplicates",
                 plain,
                 DUPLICATES,
-                cache=cache,
+                cache,
+                data.near[..., 0],
             )
             for cache in caches
         ]

@@ -7,11 +7,11 @@ import numpy as np
 from dpassay.attacks.inference.measures import Estimate
 from dpassay.attacks.inference.mitigated_student import Lesson
 from dpassay.attacks.inference.mitigations import Mitigated
-from dpassay.attacks.inference.through_answers import READINGS, EndToEnd
-from dpassay.attacks.inference.two_classes import expected_misplacement
+from dpassay.attacks.inference.through_answers import EndToEnd
 
 from ..pages import head
-from .grid import ATTACKED, DELTA, FEW, NOISES, QUERIES, SEEDS, by_cell
+from .grid import ATTACKED, DELTA, FEW, NOISES, QUERIES, READINGS, SEEDS, by_cell
+from .inverted import expected_misplacement
 from .people import AMPLITUDE, Data
 
 
@@ -71,11 +71,11 @@ def _end_to_end(one: EndToEnd) -> str:
         f"{one.cell.queries:,}",
         f"{100 * one.misplaced:.1f} %",
         str(through.auc),
-        f"{one.auc_lost:+.3f}",
+        f"{one.direct.auc.value - through.auc.value:+.3f}",
         f"{through.tpr.value:.3f}",
-        f"{one.tpr_lost:+.3f}",
+        f"{one.direct.tpr.value - through.tpr.value:+.3f}",
         f"{through.accuracy:.3f}",
-        f"{one.accuracy_lost:+.3f}",
+        f"{one.direct.accuracy - through.accuracy:+.3f}",
         _epsilon(cost.person),
         _epsilon(cost.person_exact),
         _epsilon(cost.person_most),

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 
 from dpassay.attacks.inference.mitigated_student import Lesson
-from dpassay.reference.ensembles.records import adult, rare_digit
+from dpassay.reference.ensembles.records import rare_digit
 from dpassay.reference.ensembles.taught import Student
 from dpassay.reference.ensembles.teachers import Teachers, votes_of
 
+from ..adult import adult
 from ..long_runs import DATA, KEPT
 
 USUAL = 0.16  # standard deviation of the noise, as a share of the teachers: 40 of 250

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from ..arrays import Matrix
 from ..histograms import Histogram
-from ..mechanisms import NoisyArgmax
-from ..noise import Noise
 from ..parallel.kept import keep
 
 _KIND = "dpassay votes 1"
@@ -123,18 +121,6 @@ def consensus_of(votes: Votes, truths: NDArray[np.int64]) -> Consensus:
 def consensus(votes: Votes) -> Matrix:
     """The largest count over the number of teachers, of each query (queries,)."""
     return np.asarray(votes.histograms.max(-1) / votes.teachers)
-
-
-def noisy_accuracy(votes: Votes, truths: NDArray[np.int64], noise: Noise) -> float:
-    """The expected share of right labels when each query is answered by noisy argmax.
-
-    Exact, from the laws of the labels, where Papernot et al. 2017, Figure 2, draw once. Raises
-    ValueError unless there is one truth for each query.
-    """
-    counts, truths = votes.histograms, _checked(votes, truths)
-    kinds, which = np.unique(counts, axis=0, return_inverse=True)
-    laws = np.exp(NoisyArgmax(noise).log_probabilities(kinds))
-    return float(laws[which.ravel(), truths].mean())
 
 
 def _checked(votes: Votes, truths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.tree import DecisionTreeClassifier
 
 from dpassay.attacks.inference import attribute, measures
+
+learning = import_module("benchmarks.inference.learned")
 
 
 def test_low_consensus_is_below_three_quarters_of_the_votes():
@@ -39,7 +42,7 @@ def test_nobody_is_judged_by_what_saw_them():
     rng = np.random.default_rng(1)
     hidden = np.arange(600) < 200
     noise = rng.random((600, 4))
-    scores = attribute.learned(noise, hidden, seed=2, model=learns_by_heart)
+    scores = learning.learned(noise, hidden, seed=2, model=learns_by_heart)
     assert roc_auc_score(hidden, scores) < 0.63  # five standard errors above chance
     # a threshold of 600 distinct scores on themselves gains 0.04 to 0.2; on others nothing
     gains = [
@@ -65,7 +68,7 @@ def test_thresholds_of_a_learned_score_come_from_models_that_saw_none_of_the_jud
 
     rows = np.arange(100.0)[:, None]
     hidden = np.arange(100) % 3 == 0
-    attribute.learned_across(rows, hidden, model=lambda seed: Remembers())
+    learning.learned_across(rows, hidden, model=lambda seed: Remembers())
     everybody = set(rows[:, 0])
     missed = [frozenset(everybody - one) for one in seen if one != everybody]
     assert sorted(missed.count(fold) for fold in set(missed)) == [5] * 5
@@ -80,12 +83,12 @@ def test_learned_score_finds_what_no_threshold_of_consensus_does():
     laws = np.where(hidden[:, None], [0.6, 0.1, 0.3], [0.6, 0.3, 0.1])
     votes = rng.multinomial(100, laws)
     assert abs(roc_auc_score(hidden, attribute.disagreement(votes)) - 0.5) < 0.2
-    assert roc_auc_score(hidden, attribute.learned(attribute.described(votes), hidden)) > 0.97
+    assert roc_auc_score(hidden, learning.learned(learning.described(votes), hidden)) > 0.97
 
 
 def test_description_has_the_whole_histogram():
     votes = np.array([[2, 6, 0], [10, 0, 0]])
-    found = attribute.described(votes)
+    found = learning.described(votes)
     np.testing.assert_allclose(found[:, :3], [[0.25, 0.75, 0.0], [1.0, 0.0, 0.0]])
     np.testing.assert_allclose(found[:, 3:6], [[0.75, 0.25, 0.0], [1.0, 0.0, 0.0]])
     np.testing.assert_allclose(found[:, 6], [0.5, 1.0])
@@ -96,7 +99,7 @@ def test_strata_have_their_own_areas():
     scores = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
     hidden = np.array([False, True, False, True, False, False, True])
     strata = np.array(["a", "a", "b", "b", "b", "c", "d"])
-    a, b, c, d = attribute.by_stratum(scores, hidden, strata)
+    a, b, c, d = learning.by_stratum(scores, hidden, strata)
     assert (a.name, a.people, a.hidden, a.auc.value) == ("a", 2, 1, 1.0)
     assert (b.people, b.hidden, b.auc.value) == (3, 1, 0.5)
     assert (c.auc, c.hidden, d.auc, d.hidden) == (None, 0, None, 1)
@@ -108,8 +111,8 @@ def test_strata_have_their_own_areas():
         (lambda: attribute.disagreement([[1, 2], [0, 0]]), r"histogram 1, \[0.0, 0.0\]: expected"),
         (lambda: attribute.low_consensus([[1, -2]]), "histogram 0"),
         (lambda: attribute.disagreement([1, 2]), r"histograms of shape \(2,\)"),
-        (lambda: attribute.learned([[0.0]] * 4, np.array([1, 0, 0, 0], bool)), "5 folds"),
-        (lambda: attribute.learned([[0.0]] * 4, np.array([1, 0, 0, 0])), "hidden of type int64"),
+        (lambda: learning.learned([[0.0]] * 4, np.array([1, 0, 0, 0], bool)), "5 folds"),
+        (lambda: learning.learned([[0.0]] * 4, np.array([1, 0, 0, 0])), "hidden of type int64"),
     ],
 )
 def test_what_is_no_histogram_or_truth_is_refused(act, said):

@@ -1,5 +1,7 @@
 """What helps against leakage: rounding is charged, refusals tell, caches keep what they say."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,6 @@ from dpassay.attacks.inference.mitigations import (
     MitigatedDeployment,
     mitigated,
     over_seeds,
-    spent,
     utility,
 )
 from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax
@@ -15,6 +16,9 @@ from dpassay.reference.accounting.conversions import ORDERS
 from dpassay.reference.accounting.divergences import renyi_divergence
 from dpassay.reference.accounting.release_costs import release_costs
 from dpassay.reference.parallel.executors import Here
+
+deployments = import_module("benchmarks.mitigations.deployments")
+Keeping, Rounding = deployments.Keeping, deployments.Rounding
 
 PLAIN = NoisyArgmax(Gaussian(8.0))
 CONFIDENT = ConfidentGNMax(Gaussian(8.0), 40.0, Gaussian(8.0))
@@ -33,7 +37,7 @@ def neighbours_cost(setting):
 @pytest.mark.parametrize("mechanism", [PLAIN, CONFIDENT])
 @pytest.mark.parametrize("step", [1, 3, 10])
 def test_what_is_charged_covers_all_neighbours_and_without_the_step_it_would_not(mechanism, step):
-    setting = MitigatedDeployment("rounded", mechanism, 1, step)
+    setting = Rounding("rounded", mechanism, 1, step)
     exact = neighbours_cost(setting)
     assert (exact <= sum(release_costs(setting.charged, ORDERS)) * (1 + 1e-9)).all()
     if step > 1:
@@ -41,7 +45,7 @@ def test_what_is_charged_covers_all_neighbours_and_without_the_step_it_would_not
 
 
 def test_votes_are_rounded_to_the_nearest_multiple():
-    laws = MitigatedDeployment("rounded", PLAIN, 1, 10).log_laws(50)
+    laws = Rounding("rounded", PLAIN, 1, 10).log_laws(50)
     np.testing.assert_array_equal(laws[36], laws[43])
     np.testing.assert_array_equal(laws[40], PLAIN.log_probabilities(np.array([40.0, 10.0])))
     assert (laws[44] != laws[46]).any()
@@ -60,16 +64,14 @@ def test_utility_and_cost_are_of_one_answer_each():
     assert utility(
         MitigatedDeployment("sure", NoisyArgmax(Gaussian(0.01)), 1), VOTES, None
     ).plurality == (pytest.approx(1.0))
-    once, often = (spent(MitigatedDeployment("", PLAIN, n), VOTES, 1e-5) for n in (1, 100))
+    once, often = (MitigatedDeployment("", PLAIN, n).spent(VOTES, 1e-5) for n in (1, 100))
     assert once.release == often.release
     assert once.person < often.person
     assert often.person_most < often.person
 
 
-def leaks(setting, near=None, seeds=range(4)):
-    (found,) = mitigated(
-        [setting], VOTES, HIDDEN, Here(), near_duplicates=near, seeds=seeds, delta=1e-5
-    )
+def leaks(setting, seeds=range(4)):
+    (found,) = mitigated([setting], VOTES, HIDDEN, Here(), seeds=seeds, delta=1e-5)
     return found
 
 
@@ -83,13 +85,13 @@ def test_refusals_tell_votes_that_labels_hide():
 
 def test_identical_near_duplicates_are_repeats_or_none():
     """By input, each is fresh; by histogram, all are one answer, and no more than it is told."""
-    same = np.repeat(VOTES[:, None], 60, axis=1)
+    same = np.repeat(FIRST[:, None], 60, axis=1)
     repeats, once = (
         leaks(MitigatedDeployment("", PLAIN, 60)),
         leaks(MitigatedDeployment("", PLAIN, 1)),
     )
-    by_input = leaks(MitigatedDeployment("", PLAIN, 60, cache="input"), same)
-    by_histogram = leaks(MitigatedDeployment("", PLAIN, 60, cache="histogram"), same)
+    by_input = leaks(Keeping("", PLAIN, 60, "input", same))
+    by_histogram = leaks(Keeping("", PLAIN, 60, "histogram", same))
     assert by_input.misplaced.value == pytest.approx(repeats.misplaced.value, rel=0.1)
     assert by_histogram.auc.value == once.auc.value == 0.5
     assert by_histogram.misplaced.value == pytest.approx(once.misplaced.value, rel=0.2)
@@ -104,9 +106,10 @@ def test_answers_kept_by_histogram_have_no_epsilon():
     differ = law[0, 0] * law[1, 1] + law[0, 1] * law[1, 0]
     assert differ > 0.4  # at any epsilon delta is no less
     votes = np.array([[25, 25], [26, 24]])
-    by_histogram = spent(MitigatedDeployment("", PLAIN, 2, cache="histogram"), votes, 1e-5)
+    near = np.repeat(votes[:, :1], 2, axis=1)
+    by_histogram = Keeping("", PLAIN, 2, "histogram", near).spent(votes, 1e-5)
     assert np.isinf(list(vars(by_histogram).values())).all()
-    assert spent(MitigatedDeployment("", PLAIN, 2, cache="input"), votes, 1e-5).person < 10
+    assert Keeping("", PLAIN, 2, "input", near).spent(votes, 1e-5).person < 10
 
 
 def test_intervals_are_students():
@@ -115,10 +118,10 @@ def test_intervals_are_students():
 
 
 def test_what_makes_no_sense_is_told_in_a_line():
-    with pytest.raises(ValueError, match=r"none: 0 queries.*step 1.*least 1"):
+    with pytest.raises(ValueError, match=r"none: 0 queries.*least 1"):
         MitigatedDeployment("none", PLAIN, 0)
     with pytest.raises(ValueError, match=r"kept: .* 5 near-duplicates"):
-        leaks(MitigatedDeployment("kept", PLAIN, 5, cache="input"), VOTES[:, None])
+        Keeping("kept", PLAIN, 5, "input", FIRST[:, None])
     with pytest.raises(ValueError, match=r"1 seeds: .*least two"):
         leaks(MitigatedDeployment("", PLAIN, 5), seeds=[0])
     with pytest.raises(ValueError, match=r"\(1, 3\): .*\(m, 2\)"):

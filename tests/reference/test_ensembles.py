@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from dpassay.reference import Laplace
-from dpassay.reference.ensembles.records import People, Task, adult, digits, rare_digit
+from dpassay.reference.ensembles.records import People, Task, digits, rare_digit
 from dpassay.reference.ensembles.teachers import (
     LEARNERS,
     Teachers,
@@ -24,8 +25,11 @@ from dpassay.reference.ensembles.teachers import (
     seeds,
     votes_of,
 )
-from dpassay.reference.ensembles.votes import Votes, consensus_of, noisy_accuracy
+from dpassay.reference.ensembles.votes import Votes, consensus_of
 from dpassay.reference.parallel.executors import Here
+
+adult = import_module("benchmarks.adult").adult
+noisy_accuracy = import_module("benchmarks.noisy_accuracy").noisy_accuracy
 
 
 def points(records: int = 61, queries: int = 7) -> Task:
