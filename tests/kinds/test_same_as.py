@@ -80,6 +80,20 @@ def test_numbers_that_come_again_are_counted_by_side_and_input() -> None:
     assert gained == pytest.approx(math.log(2.0 / (1.0 + math.exp(-odds))))
 
 
+def test_ranks_are_counted_by_side_in_cells_that_narrow_outwards() -> None:
+    """Of one unit done and two that are wagered on, the wagers as they follow by hand.
+
+    Catches counts of units that are still to be wagered on, and last cells that take in what lies
+    farther inwards, where cut tails would not show.
+    """
+    told = evidence.Celled(1)
+    told.observe(np.array([[0.3, 0.999], [0.3, 0.999], [0.3, 0.99]])[:, :, None], 1)
+    pseudo = 3.0 * 1.5 / 3.0
+    odds = math.log((1.0 + pseudo) / pseudo)
+    wanted = sum(math.log(2.0 / (1.0 + math.exp(-gap))) for gap in (2.0 * odds, odds))
+    assert told.logs[0] == pytest.approx([wanted])
+
+
 def test_the_first_units_together_have_the_expectation_1() -> None:
     """Over all ways to exchange the replies of seven units. Catches wagers by ranks among them all.
 

@@ -26,10 +26,14 @@ the middle of all replies lies, is taken from all of them."""
 _REFIT = 1.12
 _WEIGHTS = np.array([0.3, 0.2, 0.4, 0.0, 0.1])
 _OF_FEW_KINDS = np.array([0.2, 0.2, 0.2, 0.4, 0.0])
-"""Shares of signs, signs by ranks, regressions, names, which replies of few kinds have, and numbers
+"""Shares of signs, cells of ranks, regressions, names, which replies of few kinds have, and numbers
 that come again, which tell the more where nearly none do."""
 
-_BINS = 4  # of how far two ranks are apart
+_OUTWARDS = 2.0 ** -np.arange(7.0, 1.0, -1.0)
+_EDGES = np.concatenate([_OUTWARDS, [0.5], 1.0 - _OUTWARDS[::-1]])
+"""Of cells of ranks, each half as wide as the next one inwards: bounds and tails are in the last
+ones."""
+
 _HALF = 0.5  # of a reply, with which each name begins
 _TEMPERS = (1.0, 0.5)
 _PRIORS = (3.0, 30.0, 300.0)  # replies as many as which stand behind a count before any came
@@ -48,26 +52,20 @@ def log_wager(odds: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class SignWagers:
-    """Of each statistic, how often the target's was the larger, in each cell by itself."""
+    """Of each statistic, how often the target's was the larger."""
 
-    def __init__(self, statistics: int, cells: int = 1) -> None:
-        self._counts = np.zeros((cells, 2, statistics))  # the larger ones, and the smaller ones
+    def __init__(self, statistics: int) -> None:
+        self._counts = np.zeros((2, statistics))  # the larger ones, and the smaller ones
 
     @property
     def logs(self) -> Vector:
         """Of each statistic the natural log of its wagers."""
-        return np.asarray(log_of_signs(self._counts[:, 0], self._counts[:, 1]).sum(0))
+        return log_of_signs(*self._counts)
 
-    def observe(self, larger: NDArray[np.int64], cell: NDArray[np.int64] | None = None) -> None:
-        """Units, each larger: 1, -1, or 0 for equals (n, s), in cells (n, s)."""
-        for place in range(len(self._counts)):
-            here = larger if cell is None else np.where(cell == place, larger, 0)
-            self._counts[place] += (here > 0).sum(0), (here < 0).sum(0)
-
-    def in_bins(self, apart: Matrix) -> None:
-        """As `observe`, in cells by how far two ranks (n, s), from 0 to 1, are apart."""
-        cell = np.minimum((np.abs(apart) * _BINS).astype(int), _BINS - 1)
-        self.observe(np.sign(apart).astype(int), cell)
+    def observe(self, values: Numbers) -> None:
+        """Statistics of units (n, 2, s), of which equal ones say nothing."""
+        target, reference = np.moveaxis(values, 1, 0)
+        self._counts += (target > reference).sum(0), (target < reference).sum(0)
 
 
 class Ranked:
@@ -137,6 +135,32 @@ def _fitted(past: Matrix, weights: Vector, ridge: float) -> Vector:
     return weights
 
 
+class Celled:
+    """Of each statistic, how often either side's rank was in which of some cells."""
+
+    def __init__(self, statistics: int) -> None:
+        self.logs = np.zeros((len(_PRIORS), statistics))
+
+    def observe(self, ranks: Numbers, done: int) -> None:
+        """Ranks (n, 2, s) of all units; those done are counted, and the others are wagered on."""
+        cells = np.searchsorted(_EDGES, ranks, side="right")
+        for place in range(ranks.shape[-1]):
+            past, new = cells[:done, :, place], cells[done:, :, place]
+            counts = [np.bincount(side, minlength=len(_EDGES) + 1) for side in past.T]
+            odds = _log_odds(np.array(counts, dtype=float), done)
+            self.logs[:, place] += log_wager(odds[:, new[:, 0]] - odds[:, new[:, 1]]).sum(-1)
+
+
+def _log_odds(seen: Matrix, replies: float) -> Matrix:
+    """By each prior (p, k) the log of the odds that a reply is the target's, by what it is.
+
+    seen: how often the target's was, and the reference's (2, k), of so many replies of each; a
+    prior stands for replies that are it as often on either side as on both together.
+    """
+    pseudo = np.multiply.outer(_PRIORS, (seen.sum(0) + _HALF) / (2.0 * replies + 1.0))
+    return np.asarray(np.log((seen[0] + pseudo) / (seen[1] + pseudo)))
+
+
 class Recurring:
     """Of each number of a reply, how often either side gave just that to the same input before.
 
@@ -159,10 +183,8 @@ class Recurring:
             unit, known = np.nonzero(here)[0], np.sort(past[:, before], axis=1)
             for side, replies in enumerate(new[:, here]):
                 seen = np.array([_equal(of, replies) for of in known], dtype=float)
-                for place, prior in enumerate(_PRIORS):
-                    pseudo = prior * (seen.sum(0) + _HALF) / (2.0 * before.sum() + 1.0)
-                    each = np.log((seen[0] + pseudo) / (seen[1] + pseudo)).sum(-1)
-                    np.add.at(odds[place, side], unit, each)
+                each = _log_odds(seen, before.sum()).sum(-1)
+                np.add.at(odds[:, side].T, unit, each.T)
         self.logs += log_wager(odds[:, 0] - odds[:, 1]).sum(-1)
 
 
@@ -194,10 +216,8 @@ class Named:
                     self._all += 1.0
 
     def _odds(self, name: int) -> Vector:
-        """By each prior, which stands for replies as often on either side as on both together."""
         seen = self._seen.get(name, np.zeros(2))
-        pseudo = np.array(_PRIORS) * (seen.sum() + _HALF) / (self._all + 1.0)
-        return np.asarray(np.log((seen[0] + pseudo) / (seen[1] + pseudo)))
+        return _log_odds(seen[:, None], self._all / 2.0)[:, 0]
 
 
 def log_share(*, lives: bool) -> float:
@@ -214,17 +234,17 @@ class Learnt:
     def __init__(self, inputs: int, *, alone: bool = False) -> None:
         self._inputs, self._alone, self.done = inputs, alone, 0
         self._signs: SignWagers | None = None
-        self._bins: SignWagers | None = None
+        self._celled: Celled | None = None
         self._ridge, self._named, self._weights = Ridge(), Named(), _WEIGHTS
         self._recurring = Recurring()
 
     @property
     def log_e_value(self) -> float:
         """Natural log of the average."""
-        if self._signs is None or self._bins is None:
+        if self._signs is None or self._celled is None:
             return 0.0
-        parts = [self._signs.logs, self._bins.logs, self._ridge.logs.ravel(), self._named.logs]
-        parts.append(self._recurring.logs)
+        learners = self._signs, self._celled, self._ridge, self._named, self._recurring
+        parts = [learner.logs.ravel() for learner in learners]
         logs = [np.logaddexp.reduce(each) - math.log(len(each)) for each in parts]
         with np.errstate(divide="ignore"):
             return float(np.logaddexp.reduce(np.array(logs) + np.log(self._weights)))
@@ -250,13 +270,14 @@ class Learnt:
 
     def _wager(self, values: Numbers, own: tuple[int, int], past: int) -> None:
         """On the statistics (n, 2, s) of the units since those done; past: which give the ranks."""
-        if self._signs is None or self._bins is None:
-            self._signs, self._bins = SignWagers(values.shape[-1]), SignWagers(values.shape[-1], 4)
-        ranks, new = Ranked(values[:past]).of(values), values[self.done :]
-        self._signs.observe(np.sign(new[:, 0] - new[:, 1]).astype(int))
+        if self._signs is None or self._celled is None:
+            size = values.shape[-1]
+            self._signs, self._celled = SignWagers(size), Celled(size)
+        self._signs.observe(values[self.done :])
         if not self.done:
             return  # these units give the ranks themselves: to wager by them would be no fair game
-        self._bins.in_bins((ranks[:, 0] - ranks[:, 1])[self.done :])
+        ranks = Ranked(values[:past]).of(values)
+        self._celled.observe(ranks, self.done)
         if not self._alone:
             self._ridge.observe(ranks, own, self.done)
 
