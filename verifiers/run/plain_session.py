@@ -64,7 +64,7 @@ class PlainSession:
         return {}
 
 
-class PlannedCalls:
+class PlainPlan:
     """What is alike of each `Planned` whose queries are calls of one draw."""
 
     coarser = None

@@ -9,7 +9,7 @@ test of the pair exceeds, `curve` the (epsilon, delta) that a trade-off curve im
 from .curve import Curve, RowError
 from .limit import best_rate, epsilon_lower
 from .power import Law, factor_told, response_nats, response_told, share_told
-from .process import CoinAudit
+from .process import CoinAudit, in_one_thread
 from .wagers import Guarantee
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "best_rate",
     "epsilon_lower",
     "factor_told",
+    "in_one_thread",
     "response_nats",
     "response_told",
     "share_told",

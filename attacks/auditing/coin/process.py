@@ -3,8 +3,10 @@
 import copy
 import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,9 +17,6 @@ from .learners import Counts, Fixed, Predicted, Smoothed, Tree, count, log_mean
 from .together import Together, noise, shapes, slopes
 from .wagers import Guarantee
 
-_ONE_THREAD = {"limits": 1, "user_api": "blas"}
-"""Of products of small matrices: further threads would only wait for each other, busily."""
-
 _BLAS = ThreadpoolController()
 _FIRST, _CELLS = 16, 64
 _FINE_STAGE = 5  # begins after 512 draws, so that 64 cells have nearly equal mass
@@ -25,6 +24,12 @@ _MOST = 1e150  # larger numbers, and infinities, are taken for it: differences a
 _CAPS, _SMALL = (0.25, 0.8, math.inf), 1e-4  # caps of predictions, from a delta that is not small
 _WEIGHTS = np.log([0.1, 0.3, 0.6])  # of the tree, the smoothed counts, and what was there before
 _FAMILIES = (0.1, 0.3, 0.2)  # of the last: shapes, noise, slopes; equally within each
+
+
+def in_one_thread() -> AbstractContextManager[Any]:
+    """A block of products of small matrices, where further threads would wait for each other."""
+    block: AbstractContextManager[Any] = _BLAS.limit(limits=1, user_api="blas")
+    return block
 
 
 @lru_cache(maxsize=256)
@@ -224,7 +229,7 @@ class CoinAudit:
                 raise ValueError(f"odds of shape {given.shape}: expected {shown.shape}, none NaN")
         numbers = np.clip(numbers, -_MOST, _MOST)
         self.draws += shown.size
-        with _BLAS.limit(**_ONE_THREAD):
+        with in_one_thread():
             self._capital.observe(numbers, shown, given)
         self._logs = None
 
@@ -247,7 +252,7 @@ class CoinAudit:
         log-odds that are given.
         """
         if self._logs is None:
-            with _BLAS.limit(**_ONE_THREAD):
+            with in_one_thread():
                 logs = np.split(self._capital.log_e_values(self.draws), self._ends)
             self._logs = np.array([float(log_mean(of_one)) for of_one in logs]) - self._before
         return self._logs

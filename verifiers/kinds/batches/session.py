@@ -10,7 +10,7 @@ from ...findings.verdict import Verdict
 from ...run.checks import Check, EvidenceCheck, RunContext
 from ...run.events import ReleasesSeen
 from ...run.phase import Phase
-from ...run.plain_session import PlainSession, PlannedCalls
+from ...run.plain_session import PlainPlan, PlainSession
 from ...run.precision import TooFewError
 from ...run.request import RunRequest
 from ...run.state import RunState
@@ -88,7 +88,7 @@ class BatchSession(PlainSession):
 
 
 @dataclass(frozen=True)
-class PlannedBatches(PlannedCalls):
+class PlannedBatches(PlainPlan):
     """So many batches, looked at by all checks."""
 
     claim: BatchesClaim

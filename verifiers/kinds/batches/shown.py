@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import betainc, ndtri
+from scipy.special import ndtri
+from scipy.stats import binom
 
 from ....reference.arrays import Vector
 from ....reference.batches import BatchDraws, Batches, hypergeometric, log_choose
@@ -102,11 +103,8 @@ def _sizes(law: Batches, batches: int, wanted: float) -> _Told:
     wanted += math.log(rates.size / SHARE_RATE)
     # evidence come * k + missed * (records - k), which grows with k where the rate is larger
     end = (wanted - missed * records) / (come - missed)
-    often = np.where(
-        rates > law.rate,
-        1.0 - _below(np.ceil(end), records, rates),
-        _below(end + 1, records, rates),
-    )
+    above = binom.sf(np.ceil(end) - 1.0, records, rates)
+    often = np.where(rates > law.rate, above, binom.cdf(np.floor(end), records, rates))
     seen = rates[often >= SURE_TO_SEE]
     nearest = [side.max() for side in (seen[seen < law.rate],) if side.size]
     nearest += [side.min() for side in (seen[seen > law.rate],) if side.size]
@@ -114,13 +112,6 @@ def _sizes(law: Batches, batches: int, wanted: float) -> _Told:
         ("sampling-rate-differs", {"factor": float(rate / law.rate)}, _BY_BINOMIAL)
         for rate in nearest
     ]
-
-
-def _below(count: Vector, trials: float, rates: Vector) -> Vector:
-    """Probability (n,) that less than so many whole counts (n,) come of so many trials."""
-    k = np.clip(np.floor(count), 0.0, trials)
-    found = betainc(trials - k + 1.0, np.maximum(k, 1.0), 1.0 - rates)
-    return np.where(count > trials, 1.0, np.where(k < 1.0, 0.0, found))
 
 
 def _inclusion(law: Batches, batches: int, wanted: float) -> _Told:
@@ -214,21 +205,12 @@ def _likely_sizes(law: Batches) -> list[int]:
     """Sizes of batches, each as likely as any other."""
     if law.how is not BatchDraws.POISSON:
         return [int(law.amount)]
-    return _quantiles(law, (np.arange(_SIZES) + 0.5) / _SIZES)
+    return [int(k) for k in binom.ppf((np.arange(_SIZES) + 0.5) / _SIZES, law.records, law.rate)]
 
 
 def _low_size(law: Batches) -> int:
     """A size that few batches fall short of."""
-    return _quantiles(law, np.array([_FEWEST]))[0]
-
-
-def _quantiles(law: Batches, at: Vector) -> list[int]:
-    mean = law.records * law.rate
-    span = 12.0 * math.sqrt(mean) + 12.0
-    k = np.arange(max(0.0, math.floor(mean - span)), min(law.records, math.ceil(mean + span)) + 1)
-    below = betainc(law.records - k, k + 1.0, 1.0 - law.rate)
-    below[k >= law.records] = 1.0
-    return [int(k[int(np.searchsorted(below, share))]) for share in at]
+    return int(binom.ppf(_FEWEST, law.records, law.rate))
 
 
 _FOUND = {

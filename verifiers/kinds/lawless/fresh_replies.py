@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ...evidence.mixture import log_mixture_of
 from ...findings.finding import Finding
 from ...findings.note import Note
 from ...run.checks import EvidenceCheck
@@ -24,8 +23,6 @@ OPENS_WITH = 20
 RESTARTED = OPENINGS * OPENS_WITH
 """Calls of all openings after restarts."""
 
-_COMPARED = 3  # comparisons of starts at most
-_SUBSETS = np.array(np.meshgrid(*[[0, 1]] * _COMPARED)).reshape(_COMPARED, -1)
 _AT_THE_START = Note(
     "seed-fixed", "a seed fixed at the start of the target: every start repeats its replies"
 )
@@ -111,8 +108,5 @@ class FreshReplies(EvidenceCheck):
 
 
 def _average(logs: Sequence[float]) -> float:
-    """Over the products of all sets of comparisons; those that were not made count 1."""
-    known = np.zeros(_COMPARED)
-    known[: len(logs)] = logs
-    ratios = np.array([known[chosen == 1].sum() for chosen in _SUBSETS.T])
-    return float(log_mixture_of(ratios, np.full(len(ratios), -math.log(len(ratios)))))
+    """Over the products of all sets of comparisons, which is the product of (1 + each) / 2."""
+    return sum(float(np.logaddexp(0.0, log)) - math.log(2.0) for log in logs)

@@ -13,7 +13,7 @@ from ...findings.note import Note
 from ...findings.verdict import Verdict
 from ...run.checks import EvidenceCheck, RunContext
 from ...run.events import ReleasesSeen
-from ...run.plain_session import PlainSession, PlannedCalls
+from ...run.plain_session import PlainPlan, PlainSession
 from ...run.precision import TooFewError
 from ...run.request import RunRequest
 from ...run.restarts import compare_starts, why_not_restarted
@@ -225,7 +225,7 @@ def one_draw(target: Target, claim: AnyClaim, values: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class PlannedDraws(PlannedCalls):
+class PlannedDraws(PlainPlan):
     """So many draws of each pair."""
 
     claim: AnyClaim

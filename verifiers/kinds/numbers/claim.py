@@ -55,25 +55,21 @@ class NumbersPrivacy(PrivacyClaim):
     delta: float = Field(ge=0, lt=1)
 
 
-class NumbersClaim(Claim):
-    """The claim of a deployment that releases numbers."""
+class SumsClaim(Claim):
+    """The claim of a deployment whose releases are sums with noise, of inputs that a run makes."""
 
-    mechanism: NumberMechanism
     privacy: NumbersPrivacy | None = None
-    leakage: LeakageClaim | None = None
 
     @model_validator(mode="after")
-    def _of_numbers(self) -> Self:
-        """Raises ValueError for what no deployment of numbers can claim."""
+    def _of_sums(self) -> Self:
+        """Raises ValueError for what no deployment of sums can claim."""
         privacy = self.privacy
-        if self.leakage is not None and self.mechanism.takes != "tensors":
-            raise ValueError(f"leakage: only noisy-gradient takes it, not {self.mechanism.name}")
         if privacy is not None and privacy.delta == 0:
             self._check_pure()
         if privacy is not None and privacy.scope != ANY_QUERIES:
             raise ValueError(
-                f"privacy.scope = {json.dumps(privacy.scope[:60])}: noise of numbers "
-                f'costs the same whatever is asked, expected "{ANY_QUERIES}"'
+                f"privacy.scope = {json.dumps(privacy.scope[:60])}: noise costs the same whatever "
+                f'is asked, expected "{ANY_QUERIES}"'
             )
         if self.gate.fresh_state is not None:
             raise ValueError("gate.fresh_state: only deployments of labels keep their answers")
@@ -81,6 +77,31 @@ class NumbersClaim(Claim):
 
     def _check_pure(self) -> None:
         """Raises ValueError where a delta of 0 cannot hold."""
+        raise NotImplementedError
+
+    @property
+    def summary(self) -> str:
+        found: str = self.mechanism.summary
+        return found
+
+    def inputs(self, seed: int) -> Any:
+        """The inputs of a run, chosen by its seed, as its kind makes them."""
+        return self.kind.inputs(self, seed)
+
+
+class NumbersClaim(SumsClaim):
+    """The claim of a deployment that releases numbers."""
+
+    mechanism: NumberMechanism
+    leakage: LeakageClaim | None = None
+
+    @model_validator(mode="after")
+    def _of_gradients(self) -> Self:
+        if self.leakage is not None and self.mechanism.takes != "tensors":
+            raise ValueError(f"leakage: only noisy-gradient takes it, not {self.mechanism.name}")
+        return self
+
+    def _check_pure(self) -> None:
         family = self.mechanism.aggregation.noise.family
         if math.isinf(pure_epsilon(self.mechanism.aggregation)):
             raise ValueError(
@@ -88,19 +109,10 @@ class NumbersClaim(Claim):
                 "delta above 0"
             )
 
-    @property
-    def summary(self) -> str:
-        return self.mechanism.summary
-
     @cached_property
     def release(self) -> NumberRelease:
         """How values and releases travel."""
         return self.mechanism.release
-
-    def inputs(self, seed: int) -> Any:
-        """The inputs of a run, chosen by its seed, as its kind makes them."""
-        kind: Any = self.kind
-        return kind.inputs(self, seed)
 
     @classmethod
     def checked(

@@ -100,7 +100,7 @@ class PlannedReleases(ABC):
         """
         most, needed, coarse = self.claim.gate.max_queries, self.queries, ""
         if not planned and needed > most:
-            claim = _at_effect(self.claim, most, COARSEST_EFFECT)
+            claim = self.claim.with_gate(gate_for(self.claim.gate, most, COARSEST_EFFECT))
             least = replace(self, claim=claim, extent=self.least_extent).queries
             coarse = f", --queries {most} plans the sharpest pass that {most:,} queries allow"
             if least > most:
@@ -210,7 +210,7 @@ def planned_numbers(claim: NumbersClaim, asked: PlanRequest) -> PlannedNumbers:
         return PlannedNumbers(claim, asked.seed, asked.chosen)
 
     def at(effect: float, share: float) -> PlannedNumbers:
-        fitting = _at_effect(claim, queries, effect)
+        fitting = claim.with_gate(gate_for(claim.gate, queries, effect))
         return PlannedNumbers(fitting, asked.seed, asked.chosen, share, fitted=True)
 
     least = claim.gate.smallest_effect
@@ -235,8 +235,3 @@ def planned_numbers(claim: NumbersClaim, asked: PlanRequest) -> PlannedNumbers:
         )
     coarsest = max(COARSEST_EFFECT, least)
     return sharpest_within(lambda e: at(e, share), (least, coarsest), found, queries, _STEPS)
-
-
-def _at_effect(claim: Any, queries: int, effect: float) -> Any:
-    """The claim at an effect, and the tolerance that goes with it."""
-    return claim.with_gate(gate_for(claim.gate, queries, effect))

@@ -11,13 +11,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from threadpoolctl import ThreadpoolController
 
+from ....attacks.auditing.coin import in_one_thread
 from ....reference.arrays import Matrix, Vector
 from ...evidence.dependence import log_of_signs
 from .statistics import MOST_STATISTICS, Inputs, Middles, Numbers, statistics
-
-_BLAS = ThreadpoolController()
 
 FIRST = 16
 """Units that are looked at together first: what they say that is the same for both sides, as where
@@ -258,8 +256,7 @@ class Learnt:
         if end < FIRST or end == self.done:
             return
         middles = Middles.of(numbers[:past], inputs[:past], self._inputs)
-        # in one thread: those of small matrices wait for each other longer than they work
-        with _BLAS.limit(limits=1, user_api="blas"):
+        with in_one_thread():
             self._wager(*statistics(numbers, inputs, middles), past)
         if self.done:
             self._recurring.observe(numbers, inputs, self.done)

@@ -12,7 +12,7 @@ from scipy.stats import beta
 from ...evidence.dependence import log_of_signs
 from ...findings.excluded import SURE_TO_SEE, Excluded
 from ...run.error_budget import log_threshold
-from ...run.plain_session import PlannedCalls
+from ...run.plain_session import PlainPlan
 from ...run.precision import TooFewError
 from .claim import SameAsClaim
 from .evidence import FIRST, log_share
@@ -53,7 +53,7 @@ def _share(units: int, wanted: float) -> float | None:
 
 
 @dataclass(frozen=True)
-class PlannedUnits(PlannedCalls):
+class PlannedUnits(PlainPlan):
     """So many units, each a call or a life, put to both; queries are those of the target."""
 
     claim: SameAsClaim

@@ -1,18 +1,16 @@
 """What an engine says of itself, read from TOML and checked."""
 
-import json
 import re
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 from pydantic import Field, model_validator
 
 from ....reference.tables.certified import is_pure
-from ...claims.claim import Claim
-from ...claims.tables import ANY_QUERIES, Table
+from ...claims.tables import Table
 from ...targets.sql import SqlEngine, SqlQuery
 from ...targets.tables import TableRelease
-from ..numbers.claim import NumbersPrivacy
+from ..numbers.claim import SumsClaim
 from .mechanism import TableMechanism
 
 UNLISTED = 2
@@ -42,41 +40,27 @@ class SqlClaim(Table):
         return self
 
 
-class TablesClaim(Claim):
+class TablesClaim(SumsClaim):
     """The claim of an engine that releases tables."""
 
     mechanism: TableMechanism
-    privacy: NumbersPrivacy | None = None
     sql: SqlClaim | None = None
 
     @model_validator(mode="after")
     def _of_tables(self) -> Self:
         """Raises ValueError for what no engine can claim."""
-        if (
-            self.privacy is not None
-            and self.privacy.delta == 0
-            and not is_pure(self.mechanism.table)
-        ):
-            raise ValueError(
-                "privacy.delta = 0: expected a delta above 0, which private partitions and noise "
-                "other than Laplace's need"
-            )
-        if self.privacy is not None and self.privacy.scope != ANY_QUERIES:
-            raise ValueError(
-                f"privacy.scope = {json.dumps(self.privacy.scope[:60])}: noise costs the same "
-                f'whatever is asked, expected "{ANY_QUERIES}"'
-            )
-        if self.gate.fresh_state is not None:
-            raise ValueError("gate.fresh_state: only deployments of labels keep their answers")
         if self.sql is not None and "rows" in self.mechanism.model_fields_set:
             raise ValueError("mechanism.rows: rows of [sql] are in its table")
         if self.sql is not None and "vector-sum" in self.mechanism.aggregates:
             raise ValueError("sql: a column has no vectors, as aggregates.vector-sum needs")
         return self
 
-    @property
-    def summary(self) -> str:
-        return self.mechanism.summary
+    def _check_pure(self) -> None:
+        if not is_pure(self.mechanism.table):
+            raise ValueError(
+                "privacy.delta = 0: expected a delta above 0, which private partitions and noise "
+                "other than Laplace's need"
+            )
 
     @cached_property
     def keys(self) -> list[str] | list[int]:
@@ -98,8 +82,3 @@ class TablesClaim(Claim):
         of = self.mechanism
         names = [one.name for one in of.table.aggregates]
         return TableRelease(names, self.keys, form or of.rows, of.divided, of.vector_size)
-
-    def inputs(self, seed: int) -> Any:
-        """The inputs of a run, chosen by its seed, as its kind makes them."""
-        kind: Any = self.kind
-        return kind.inputs(self, seed)
