@@ -31,6 +31,8 @@ from .measures import (
 PUBLISHED = 0.75
 """The share of votes for the likeliest label below which Wang et al. call it low consensus."""
 
+_FOLDS = 5  # of calibration
+
 
 def disagreement(histograms: ArrayLike) -> Vector:
     """The share of votes (n,) that are not for the likeliest label: 1 - consensus.
@@ -62,7 +64,7 @@ def calibrated(scores: ArrayLike, hidden: ArrayLike) -> float:
 
 
 def calibrated_across(
-    scores: ArrayLike, hidden: ArrayLike, folds: int = 5, seed: int = 0
+    scores: ArrayLike, hidden: ArrayLike, folds: int = _FOLDS, seed: int = 0
 ) -> NDArray[np.bool_]:
     """Who is flagged (n,) by thresholds each calibrated on the other folds of the records."""
     values, truth = np.asarray(scores, dtype=np.float64), np.asarray(hidden)
@@ -109,6 +111,19 @@ def judged(
         advantage(flagged, truth, alpha=alpha),
         balanced_advantage(flagged, truth, alpha),
     )
+
+
+def by_consensus(histograms: ArrayLike, hidden: ArrayLike) -> dict[str, AttributeScore]:
+    """Attacks of who sees the votes, by name: the paper's threshold, and a calibrated one.
+
+    The latter where each fold has people of either kind.
+    """
+    scores, truth = disagreement(histograms), np.asarray(hidden)
+    found = {"consensus below 75 %": judged(scores, low_consensus(histograms), truth)}
+    if min(truth.sum(), (~truth).sum()) >= _FOLDS:
+        flagged = calibrated_across(scores, truth)
+        found["consensus below a calibrated share"] = judged(scores, flagged, truth)
+    return found
 
 
 def folds_of(

@@ -9,9 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ...reference import ConfidentGNMax, Gaussian, NoisyArgmax
 from ...reference.accounting.release_costs import CountedCost
 from ...reference.ensembles.records import People
@@ -21,7 +18,7 @@ from ...reference.ensembles.votes import Consensus, Votes, consensus_of
 from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.kept import shown
 from .attack_cost import bound_of_claims
-from .attribute import AttributeScore, calibrated_across, disagreement, judged, low_consensus
+from .attribute import AttributeScore, by_consensus
 from .linkage import Linkage
 from .measures import Estimate, auc, tpr_at_fpr
 from .membership import by_votes, released_laws, shadow_ensembles
@@ -117,7 +114,7 @@ def chain(
         consensus_of(votes, task.truths),
         baseline,
         students,
-        _direct(votes, positive),
+        by_consensus(histograms, positive),
         through,
         _members(people, setting, executor, cache) if setting.ensembles else [],
         _mitigations(people, setting, votes, executor) if task.classes == 2 else [],
@@ -155,18 +152,6 @@ def _students(
             first = without_privacy(task, student, taught.tested, setting.seed)
         found[name, budget] = taught
     return float("nan") if first is None else first, found
-
-
-def _direct(votes: Votes, positive: NDArray[np.bool_]) -> dict[str, AttributeScore]:
-    """Attribute inference by who sees the votes: the paper's threshold, and a calibrated one."""
-    histograms = votes.histograms
-    scores = disagreement(histograms)
-    published = judged(scores, low_consensus(histograms), positive)
-    found = {"consensus below 75 %": published}
-    if min(positive.sum(), (~positive).sum()) >= 5:  # of whom each fold needs one
-        flagged = calibrated_across(scores, positive)
-        found["consensus below a calibrated share"] = judged(scores, flagged, positive)
-    return found
 
 
 def _members(
@@ -215,7 +200,6 @@ def _mitigations(
         votes.histograms,
         people.hidden == 1,
         executor,
-        truths=people.task.truths,
         lesson=Lesson(people.task, Student("label-spreading"), setting.tested),
         seeds=_SEEDS,
         delta=setting.delta,

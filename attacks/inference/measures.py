@@ -29,6 +29,7 @@ __all__ = [
     "precision",
     "recall",
     "roc",
+    "scored",
     "tpr_at_fpr",
 ]
 

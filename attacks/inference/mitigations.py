@@ -13,8 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student_t
 
-from ...reference.accounting.conversions import ORDERS, to_epsilon
-from ...reference.accounting.divergences import renyi_divergence
 from ...reference.accounting.release_costs import CountedCost
 from ...reference.arrays import Matrix, Vector
 from ...reference.mechanisms import ClaimedMechanism
@@ -58,51 +56,17 @@ class MitigatedDeployment:
         shares = laws / laws.sum(-1, keepdims=True)
         return rng.multinomial(self.queries, shares[first]).astype(np.float64)
 
-    @property
-    def charged(self) -> ClaimedMechanism:
-        """The mechanism that costs as much, whatever the votes."""
-        return self.mechanism
-
-    def spent(self, histograms: Whole, delta: float) -> "Spent":
-        """Data-independent by `CountedCost`; exact from Rényi divergences of neighbouring votes."""
-        first, total = first_votes(histograms)
-        counted, table = CountedCost(self.charged), _costs(self.log_laws(total))
-        answered = round(utility(self, histograms, None).answered * len(first))
-        present = np.unique(first)
-        own = [to_epsilon(ORDERS, self.queries * table[v], delta).epsilon for v in present]
-        return Spent(
-            counted.epsilon(self.queries, 0, delta),
-            max(own),
-            counted.epsilon(answered, len(first) - answered, delta),
-            to_epsilon(ORDERS, table[first].sum(0), delta).epsilon,
-        )
+    def epsilon(self, delta: float) -> float:
+        """The cost of all answers about one person, data-independent."""
+        return CountedCost(self.mechanism).epsilon(self.queries, 0, delta)
 
 
 @dataclass(frozen=True)
 class Utility:
-    """One answer to every query: share answered, and of the answers the share that is right.
-
-    right: by the truth, None where it is not known; plurality: by what most teachers say.
-    """
+    """One answer to every query: share answered, and of the answers what most teachers say."""
 
     answered: float
-    right: float | None
     plurality: float
-
-
-@dataclass(frozen=True)
-class Spent:
-    """Epsilons of a setting, all at one delta.
-
-    person: of all answers about one person, data-independent; person_most: the most at anybody's
-    votes, by exact Rényi costs; release: of one answer to everybody, data-independent, by how many
-    are answered; release_exact: at everybody's votes.
-    """
-
-    person: float
-    person_most: float
-    release: float
-    release_exact: float
 
 
 @dataclass(frozen=True)
@@ -111,7 +75,8 @@ class Mitigated:
 
     misplaced: share of votes; auc: of the attribute; student: the accuracy of a student that got
     one answer to each of its queries, None where none was taught. All are means over seeds of the
-    noise and of the student's split, with intervals for these means: who is asked does not vary.
+    noise and of the student's split, with intervals for these means: who is asked does not vary;
+    epsilon: of all answers about one person, whatever the votes.
     """
 
     setting: MitigatedDeployment
@@ -119,7 +84,7 @@ class Mitigated:
     auc: Estimate
     student: Estimate | None
     utility: Utility
-    spent: Spent
+    epsilon: float
 
 
 def mitigated(
@@ -128,15 +93,14 @@ def mitigated(
     positive: ArrayLike,
     executor: Executor,
     *,
-    truths: ArrayLike | None = None,
     lesson: Lesson | None = None,
     seeds: Sequence[int] = range(10),
     delta: float = 1e-5,
 ) -> list[Mitigated]:
     """What each setting does to leakage, utility and epsilon, on histograms (m, 2) of people.
 
-    positive: who has the attribute (m,); truths: the right classes (m,); lesson: how a student is
-    taught, whose task has the m people as its queries.
+    positive: who has the attribute (m,); lesson: how a student is taught, whose task has the m
+    people as its queries.
     Raises ValueError for other than two classes, and fewer seeds than two.
     """
     votes, hidden = np.asarray(histograms, dtype=np.int64), np.asarray(positive)
@@ -144,7 +108,6 @@ def mitigated(
     listed = list(settings)
     if len(seeds) < 2:
         raise ValueError(f"{len(seeds)} seeds: an interval needs at least two")
-    true = None if truths is None else np.asarray(truths, dtype=np.int64)
     people = _People(first, total, hidden, lesson)
     parts = [(setting, people, seed) for setting in listed for seed in seeds]
     work = carried_out(_attacked, parts, executor)
@@ -156,21 +119,20 @@ def mitigated(
             over_seeds(each[:, 0]),
             over_seeds(each[:, 1]),
             None if lesson is None else over_seeds(each[:, 2]),
-            utility(setting, votes, true),
-            setting.spent(votes, delta),
+            utility(setting, votes),
+            setting.epsilon(delta),
         )
         for setting, each in zip(listed, found, strict=True)
     ]
 
 
-def utility(setting: MitigatedDeployment, histograms: Whole, truths: Whole | None) -> Utility:
+def utility(setting: MitigatedDeployment, histograms: Whole) -> Utility:
     """Exact, over the noise."""
     first, total = first_votes(histograms)
     law = np.exp(setting.log_laws(total))[first][:, :2]
     answered = float(law.sum())
     most = histograms == histograms.max(1, keepdims=True)  # of a tie either is
-    right = None if truths is None else float(law[np.arange(len(law)), truths].sum() / answered)
-    return Utility(answered / len(law), right, float((law * most).sum() / answered))
+    return Utility(answered / len(law), float((law * most).sum() / answered))
 
 
 def over_seeds(values: Vector, alpha: float = ALPHA) -> Estimate:
@@ -178,14 +140,6 @@ def over_seeds(values: Vector, alpha: float = ALPHA) -> Estimate:
     mean, error = float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
     reach = float(student_t.isf(alpha / 2.0, values.size - 1)) * error
     return Estimate(mean, mean - reach, mean + reach)
-
-
-def _costs(log_laws: Matrix) -> Matrix:
-    """Rényi costs (N + 1, n) at `ORDERS` of one query: the worse neighbour and direction."""
-    up, down = log_laws[1:], log_laws[:-1]
-    step = np.maximum(renyi_divergence(up, down, ORDERS), renyi_divergence(down, up, ORDERS))
-    none = np.zeros((1, ORDERS.size))
-    return np.asarray(np.maximum(np.concatenate([none, step]), np.concatenate([step, none])))
 
 
 def first_votes(histograms: Whole) -> tuple[Whole, int]:

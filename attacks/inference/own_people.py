@@ -18,13 +18,9 @@ from ...reference.parallel.kept import shown
 from ...reference.parallel.workers import carried_out
 from ..answers import Answers
 from ..reconstruct import misplaced
-from .attribute import AttributeScore, calibrated_across, disagreement, judged
-from .attribute import low_consensus as flagged_by_consensus
+from .attribute import AttributeScore, by_consensus, disagreement
 from .measures import Estimate, auc
-from .through_answers import TOGETHER, Inferred, inferred, low_consensus, read
-
-_FOLDS = 5  # of calibration, each of which needs people of either kind
-_PUBLISHED = -0.75  # of the score: consensus below 75 %
+from .through_answers import TOGETHER, Inferred, inferred, read
 
 
 @dataclass(frozen=True)
@@ -64,14 +60,10 @@ def from_votes(histograms: ArrayLike, positive: ArrayLike) -> FromVotes:
     Raises ValueError for what are no histograms, and for people of one kind alone.
     """
     votes, truth = np.asarray(histograms), np.asarray(positive)
-    scores = disagreement(votes)
-    attacks = {"consensus below 75 %": judged(scores, flagged_by_consensus(votes), truth)}
-    if min(truth.sum(), (~truth).sum()) >= _FOLDS:
-        flagged = calibrated_across(scores, truth, _FOLDS)
-        attacks["consensus below a calibrated share"] = judged(scores, flagged, truth)
     labels = votes.argmax(1)
     both = any(truth[labels == k].any() and not truth[labels == k].all() for k in set(labels))
-    return FromVotes(attacks, auc(scores, truth, strata=labels) if both else None)
+    within = auc(disagreement(votes), truth, strata=labels) if both else None
+    return FromVotes(by_consensus(votes, truth), within)
 
 
 def from_answers(
@@ -98,7 +90,7 @@ def from_answers(
     # of two classes all are read at once, as `TOGETHER` says
     size = len(seen) if seen.shape[1] == 2 + refuses else TOGETHER
     starts = range(0, len(seen), size)
-    parts = ((seen[k : k + size], mechanism, teachers, "briefly", low_consensus) for k in starts)
+    parts = ((seen[k : k + size], mechanism, teachers, "briefly") for k in starts)
     done = shown(carried_out(read, parts, executor or Here()), len(starts), "people")
     in_order = [part for _, part in sorted(done, key=lambda one: one[0])]
     votes, scores = (np.concatenate(part) for part in zip(*in_order, strict=True))
@@ -110,7 +102,7 @@ def from_answers(
         int(totals.sum()),
         int(totals.min()),
         most,
-        inferred(scores, truth, _PUBLISHED),
+        inferred(scores, truth),
         None if histograms is None else float(misplaced(votes, histograms).mean()),
         CountedCost(mechanism).least_epsilon(most - refused, refused, delta),
     )

@@ -6,7 +6,7 @@ fixed size, each with random numbers of its own: who does them changes no figure
 """
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...reference.accounting.release_costs import CountedCost
 from ...reference.arrays import Matrix, Vector
 from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.kept import kept_arrays, kept_folder
@@ -22,7 +23,7 @@ from ...reference.parallel.workers import stream
 from ..answers import Answers, Likelihood
 from ..posterior import sample_posterior
 from ..reconstruct import Method, best_points, misplaced, reconstruct
-from .attack_cost import AttackCost, attack_cost
+from .attribute import PUBLISHED
 from .measures import Estimate, auc, false_positive_rate, recall, tpr_at_fpr
 from .two_classes import Belief, posterior
 
@@ -35,9 +36,6 @@ time."""
 TOGETHER = 256
 """Queries of more than two classes in a part, which are attacked together. With two classes a part
 is all of them: it is quick, and parts that fit priors of their own would break ties by part."""
-
-Score = Callable[[Matrix], Matrix]
-"""From histograms (..., c) to numbers (...), which are higher where the attribute is likelier."""
 
 _FPR = 0.01
 _SHUFFLE = 2**32 - 1  # the stream that shuffles; parts have the others
@@ -77,24 +75,20 @@ class Inferred:
     recall: Estimate
     false: Estimate
 
-    @property
-    def accuracy(self) -> float:
-        """The threshold's balanced one, in which either kind counts half."""
-        return 0.5 * (self.recall.value + 1.0 - self.false.value)
-
 
 @dataclass(frozen=True)
 class EndToEnd:
     """A cell's outcome: share of votes misplaced, inference through answers and directly, cost.
 
     The intervals are over who is asked; direct and through answers they are of the same people.
+    epsilon: of all answers to one query, data-independent.
     """
 
     cell: Cell
     misplaced: float
     through: Inferred
     direct: Inferred
-    cost: AttackCost
+    epsilon: float
 
 
 def through_answers(
@@ -104,30 +98,26 @@ def through_answers(
     executor: Executor,
     *,
     delta: float = 1e-5,
-    score: Score = low_consensus,
-    flag_from: float = -0.75,
     seed: int = 0,
     kept: Path | None = None,
 ) -> list[EndToEnd]:
     """Infers who is positive (m,) from simulated answers on the histograms (m, c), cell by cell.
 
-    score: of a histogram; who has more than `flag_from` is called positive (less than 75 %
-    consensus, as in Wang et al.); kept: a folder for the parts that are done, from which a run that
-    was stopped goes on. Raises ValueError for histograms of different totals, and what `measures`
-    does.
+    kept: a folder for the parts that are done, from which a run that was stopped goes on. Raises
+    ValueError for histograms of different totals, and what `measures` does.
     """
     votes = np.asarray(histograms, dtype=np.int64)
     hidden = np.asarray(positive)
     grid = list(cells)
-    direct = inferred(score(votes.astype(np.float64)), hidden, flag_from)
-    read = read_people(votes, grid, executor, score=score, seed=seed, kept=kept)
+    direct = inferred(low_consensus(votes.astype(np.float64)), hidden)
+    read = read_people(votes, grid, executor, seed=seed, kept=kept)
     return [
         EndToEnd(
             cell,
             float(misplaced(found, votes).mean()),
-            inferred(scores, hidden, flag_from),
+            inferred(scores, hidden),
             direct,
-            attack_cost(votes, cell.mechanism, cell.queries, delta),
+            CountedCost(cell.mechanism).least_epsilon(cell.queries, 0, delta),
         )
         for cell, (found, scores) in zip(grid, read, strict=True)
     ]
@@ -138,7 +128,6 @@ def read_people(
     cells: Iterable[Cell],
     executor: Executor,
     *,
-    score: Score = low_consensus,
     seed: int = 0,
     kept: Path | None = None,
 ) -> list[tuple[Matrix, Vector]]:
@@ -154,11 +143,7 @@ def read_people(
     order = stream(seed, _SHUFFLE).permutation(len(votes))
     size = TOGETHER if votes.shape[1] > 2 else len(votes)
     blocks = [order[i : i + size] for i in range(0, len(votes), size)]
-    parts = [
-        _Queries(cell, votes[rows], seed, n, score)
-        for cell in grid
-        for n, rows in enumerate(blocks)
-    ]
+    parts = [_Queries(cell, votes[rows], seed, n) for cell in grid for n, rows in enumerate(blocks)]
     if kept is not None:
         kept_folder(kept)
     paths = [None if kept is None else kept / f"{part.fingerprint}.npy" for part in parts]
@@ -179,13 +164,11 @@ class _Queries(NamedTuple):
     votes: NDArray[np.int64]
     seed: int
     number: int
-    score: Score
 
     @property
     def fingerprint(self) -> str:
         """A hash of all that determines the votes read."""
-        scored = f"{self.score.__module__}.{self.score.__qualname__}"
-        named = f"{self.cell!r} {self.seed} {self.number} {self.votes.shape} {scored}"
+        named = f"{self.cell!r} {self.seed} {self.number} {self.votes.shape}"
         digest = hashlib.sha256(named.encode() + np.ascontiguousarray(self.votes).tobytes())
         return digest.hexdigest()[:24]
 
@@ -199,12 +182,12 @@ def _read_part(part: _Queries) -> Matrix:
         part.cell.queries, law / law.sum(-1, keepdims=True)
     )
     total = int(votes[0].sum())
-    found, scores = read(counts, mechanism, total, part.cell.reading, part.score)
+    found, scores = read(counts, mechanism, total, part.cell.reading)
     return np.column_stack([found, scores])
 
 
 def read(
-    counts: ArrayLike, mechanism: ClaimedMechanism, teachers: int, reading: Reading, score: Score
+    counts: ArrayLike, mechanism: ClaimedMechanism, teachers: int, reading: Reading
 ) -> tuple[Matrix, Vector]:
     """Histograms (b, c) and scores (b,) from counts (b, o) of outcomes, queries attacked together.
 
@@ -218,7 +201,7 @@ def read(
         table = np.stack([first, teachers - first], -1)
         belief: Belief = "alone" if reading == "alone" else "together"
         found = posterior(seen, mechanism.log_probabilities(table), belief)
-        return found.histograms.astype(np.float64), found.mean(score(table))
+        return found.histograms.astype(np.float64), found.mean(low_consensus(table))
     if reading == "alone":
         each = [reconstruct(Answers(row[None], mechanism), teachers, "posterior") for row in seen]
         votes = np.concatenate([one.histogram for one in each])
@@ -229,12 +212,12 @@ def read(
     else:
         method: Method = "mle" if reading == "mle" else "posterior"
         votes = reconstruct(Answers(seen, mechanism), teachers, method).histogram
-    return votes, np.round(score(votes), 9)
+    return votes, np.round(low_consensus(votes), 9)
 
 
-def inferred(scores: Vector, positive: NDArray[np.bool_], flag_from: float) -> Inferred:
-    """How well scores (n,) tell who is positive (n,); flagged is a score above `flag_from`."""
-    flagged = scores > flag_from
+def inferred(scores: Vector, positive: NDArray[np.bool_]) -> Inferred:
+    """How well scores (n,) tell who is positive (n,); flagged is less than 75 % consensus."""
+    flagged = scores > -PUBLISHED
     return Inferred(
         auc(scores, positive),
         tpr_at_fpr(scores, positive, _FPR),

@@ -40,7 +40,6 @@ def main() -> None:
                 data.histograms,
                 data.positive,
                 executor,
-                truths=data.truths,
                 lesson=data.lesson,
                 seeds=SEEDS,
                 delta=DELTA,

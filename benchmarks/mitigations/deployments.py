@@ -5,8 +5,11 @@ from typing import Literal
 
 import numpy as np
 
-from dpassay.attacks.inference.mitigations import MitigatedDeployment, Spent, Whole
+from dpassay.attacks.inference.mitigations import MitigatedDeployment, Whole, first_votes, utility
 from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax, UnknownMechanismError
+from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
+from dpassay.reference.accounting.divergences import renyi_divergence
+from dpassay.reference.accounting.release_costs import CountedCost
 from dpassay.reference.arrays import Matrix
 from dpassay.reference.mechanisms import ClaimedMechanism
 
@@ -27,6 +30,10 @@ class Rounding(MitigatedDeployment):
         votes = np.stack([first, teachers - first], -1)
         rounded = np.floor(votes / self.step + 0.5) * self.step
         return np.asarray(self.mechanism.log_probabilities(rounded))
+
+    def epsilon(self, delta: float) -> float:
+        """The cost of all answers about one person, data-independent."""
+        return CountedCost(self.charged).epsilon(self.queries, 0, delta)
 
     @property
     def charged(self) -> ClaimedMechanism:
@@ -78,15 +85,13 @@ class Keeping(MitigatedDeployment):
         counts = np.stack(each, -1)
         return counts if self.cache == "input" else counts * (_different(near) / self.queries)
 
-    def spent(self, histograms: Whole, delta: float) -> Spent:
+    def epsilon(self, delta: float) -> float:
         """Infinite where answers are kept by histogram.
 
         They are equal for sure where two histograms are, and independent where a vote has moved in
         one: at any epsilon delta is the chance that these differ, up to a half.
         """
-        if self.cache == "histogram":
-            return Spent(np.inf, np.inf, np.inf, np.inf)
-        return super().spent(histograms, delta)
+        return np.inf if self.cache == "histogram" else super().epsilon(delta)
 
 
 def _different(near: Whole) -> float:
@@ -95,3 +100,58 @@ def _different(near: Whole) -> float:
     So many answers are fresh; all count for that many, as the attacker cannot tell which they are.
     """
     return float(1.0 + (np.diff(np.sort(near, 1), axis=1) != 0).sum(1).mean())
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Epsilons of a setting, all at one delta.
+
+    person: of all answers about one person, data-independent; person_most: the most at anybody's
+    votes, by exact Rényi costs; release: of one answer to everybody, data-independent, by how many
+    are answered; release_exact: at everybody's votes.
+    """
+
+    person: float
+    person_most: float
+    release: float
+    release_exact: float
+
+
+def spent(setting: MitigatedDeployment, histograms: Whole, delta: float) -> Spent:
+    """Data-independent by `CountedCost`; exact from Rényi divergences of neighbouring votes.
+
+    Infinite where the setting's epsilon is.
+    """
+    if np.isinf(setting.epsilon(delta)):
+        return Spent(np.inf, np.inf, np.inf, np.inf)
+    first, total = first_votes(histograms)
+    charged = setting.charged if isinstance(setting, Rounding) else setting.mechanism
+    counted, table = CountedCost(charged), _costs(setting.log_laws(total))
+    answered = round(utility(setting, histograms).answered * len(first))
+    own = [to_epsilon(ORDERS, setting.queries * table[v], delta).epsilon for v in np.unique(first)]
+    return Spent(
+        setting.epsilon(delta),
+        max(own),
+        counted.epsilon(answered, len(first) - answered, delta),
+        to_epsilon(ORDERS, table[first].sum(0), delta).epsilon,
+    )
+
+
+def right(setting: MitigatedDeployment, histograms: Whole, truths: Whole | None) -> float | None:
+    """Of one answer to every query, the share of the answers that is right; exact over the noise.
+
+    None where the truths (m,) are not known.
+    """
+    if truths is None:
+        return None
+    first, total = first_votes(histograms)
+    law = np.exp(setting.log_laws(total))[first][:, :2]
+    return float(law[np.arange(len(law)), truths].sum() / law.sum())
+
+
+def _costs(log_laws: Matrix) -> Matrix:
+    """Rényi costs (N + 1, n) at `ORDERS` of one query: the worse neighbour and direction."""
+    up, down = log_laws[1:], log_laws[:-1]
+    step = np.maximum(renyi_divergence(up, down, ORDERS), renyi_divergence(down, up, ORDERS))
+    none = np.zeros((1, ORDERS.size))
+    return np.asarray(np.maximum(np.concatenate([none, step]), np.concatenate([step, none])))

@@ -7,9 +7,11 @@ import numpy as np
 from dpassay.attacks.inference.measures import Estimate
 from dpassay.attacks.inference.mitigated_student import Lesson
 from dpassay.attacks.inference.mitigations import Mitigated
-from dpassay.attacks.inference.through_answers import EndToEnd
+from dpassay.attacks.inference.through_answers import EndToEnd, Inferred
 
 from ..pages import head
+from .attack_cost import AttackCost, attack_cost
+from .deployments import right, spent
 from .grid import ATTACKED, DELTA, FEW, NOISES, QUERIES, READINGS, SEEDS, by_cell
 from .inverted import expected_misplacement
 from .people import AMPLITUDE, Data
@@ -49,7 +51,7 @@ def section(data: Data, found: list[EndToEnd], done: list[Mitigated]) -> Iterato
     yield f"{data.said[0].upper()}{data.said[1:]}. Usual noise: sigma {data.sigma:g}.\n"
     yield (
         f"Who sees the votes themselves: AUC {direct.auc}, TPR {direct.tpr}, accuracy "
-        f"{direct.accuracy:.3f}. Through answers:\n"
+        f"{accuracy(direct):.3f}. Through answers:\n"
     )
     yield head(
         "sigma | answers about each | votes misplaced | AUC | lost | TPR | lost | accuracy | "
@@ -58,24 +60,25 @@ def section(data: Data, found: list[EndToEnd], done: list[Mitigated]) -> Iterato
     )
     for x in NOISES:
         for n in QUERIES:
-            yield _end_to_end(at[x * data.sigma, n, "together"])
+            yield _end_to_end(data, at[x * data.sigma, n, "together"])
     yield "\n" + _lost(data, at)
     yield from _readings(data, at)
     yield from _mitigations(data, done)
 
 
-def _end_to_end(one: EndToEnd) -> str:
-    through, cost = one.through, one.cost
+def _end_to_end(data: Data, one: EndToEnd) -> str:
+    through, direct = one.through, one.direct
+    cost = _cost(data, one)
     cells = [
         f"{one.cell.mechanism.noise.scale:g}",
         f"{one.cell.queries:,}",
         f"{100 * one.misplaced:.1f} %",
         str(through.auc),
-        f"{one.direct.auc.value - through.auc.value:+.3f}",
+        f"{direct.auc.value - through.auc.value:+.3f}",
         f"{through.tpr.value:.3f}",
-        f"{one.direct.tpr.value - through.tpr.value:+.3f}",
-        f"{through.accuracy:.3f}",
-        f"{one.direct.accuracy - through.accuracy:+.3f}",
+        f"{direct.tpr.value - through.tpr.value:+.3f}",
+        f"{accuracy(through):.3f}",
+        f"{accuracy(direct) - accuracy(through):+.3f}",
         _epsilon(cost.person),
         _epsilon(cost.person_exact),
         _epsilon(cost.person_most),
@@ -83,6 +86,15 @@ def _end_to_end(one: EndToEnd) -> str:
         _epsilon(cost.everybody_exact),
     ]
     return "| " + " | ".join(cells) + " |"
+
+
+def accuracy(found: Inferred) -> float:
+    """The threshold's balanced one, in which either kind counts half."""
+    return 0.5 * (found.recall.value + 1.0 - found.false.value)
+
+
+def _cost(data: Data, one: EndToEnd) -> AttackCost:
+    return attack_cost(data.histograms, one.cell.mechanism, one.cell.queries, DELTA)
 
 
 def _epsilon(value: float) -> str:
@@ -93,14 +105,14 @@ def _epsilon(value: float) -> str:
 
 def _lost(data: Data, at: dict[tuple[float, int, str], EndToEnd]) -> str:
     one = at[data.sigma, 1000, "together"]
-    whole = one.direct.auc.value - 0.5
+    whole, cost = one.direct.auc.value - 0.5, _cost(data, one)
     kept = (one.through.auc.value - 0.5) / whole
     return (
         f"At the usual noise 1,000 answers keep {100 * kept:.0f} % of what the votes themselves "
-        f"give beyond chance. They cost epsilon {_epsilon(one.cost.person)} as it is published, "
-        f"{_epsilon(one.cost.person_exact)} at the median person's votes: **that epsilon is of "
+        f"give beyond chance. They cost epsilon {_epsilon(cost.person)} as it is published, "
+        f"{_epsilon(cost.person_exact)} at the median person's votes: **that epsilon is of "
         "the training records, and keeps nothing of the person asked about**. To ask so much of "
-        f"everybody costs epsilon {_epsilon(one.cost.everybody)}.\n"
+        f"everybody costs epsilon {_epsilon(cost.everybody)}.\n"
     )
 
 
@@ -157,14 +169,15 @@ def _mitigations(data: Data, done: list[Mitigated]) -> Iterator[str]:
         "student | epsilon, one person | epsilon, release | at their votes"
     )
     for one in done:
-        use, cost = one.utility, one.spent
+        use, cost = one.utility, spent(one.setting, data.histograms, DELTA)
+        true = right(one.setting, data.histograms, data.truths)
         cells = [
             one.setting.name,
             f"{one.setting.queries:,}",
             _percents(one.misplaced),
             str(one.auc),
             f"{100 * use.answered:.1f} %",
-            "" if use.right is None else f"{100 * use.right:.1f} %",
+            "" if true is None else f"{100 * true:.1f} %",
             f"{100 * use.plurality:.1f} %",
             "" if one.student is None else _percents(one.student),
             *map(_epsilon, (cost.person, cost.release, cost.release_exact)),

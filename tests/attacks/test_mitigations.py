@@ -19,6 +19,7 @@ from dpassay.reference.parallel.executors import Here
 
 deployments = import_module("benchmarks.mitigations.deployments")
 Keeping, Rounding = deployments.Keeping, deployments.Rounding
+right, spent = deployments.right, deployments.spent
 
 PLAIN = NoisyArgmax(Gaussian(8.0))
 CONFIDENT = ConfidentGNMax(Gaussian(8.0), 40.0, Gaussian(8.0))
@@ -56,15 +57,15 @@ def test_utility_and_cost_are_of_one_answer_each():
     setting = MitigatedDeployment("refusing", CONFIDENT, 7)
     law = np.exp(CONFIDENT.log_probabilities(VOTES.astype(float)))
     truths = (FIRST > 30).astype(np.int64)
-    found = utility(setting, VOTES, truths)
-    right = law[np.arange(200), truths].sum()
+    found = utility(setting, VOTES)
+    true = law[np.arange(200), truths].sum()
     assert found.answered == pytest.approx(1 - law[:, 2].mean())
-    assert found.right == pytest.approx(right / (200 - law[:, 2].sum()))
-    assert utility(setting, VOTES, None).right is None
+    assert right(setting, VOTES, truths) == pytest.approx(true / (200 - law[:, 2].sum()))
+    assert right(setting, VOTES, None) is None
     assert utility(
-        MitigatedDeployment("sure", NoisyArgmax(Gaussian(0.01)), 1), VOTES, None
+        MitigatedDeployment("sure", NoisyArgmax(Gaussian(0.01)), 1), VOTES
     ).plurality == (pytest.approx(1.0))
-    once, often = (MitigatedDeployment("", PLAIN, n).spent(VOTES, 1e-5) for n in (1, 100))
+    once, often = (spent(MitigatedDeployment("", PLAIN, n), VOTES, 1e-5) for n in (1, 100))
     assert once.release == often.release
     assert once.person < often.person
     assert often.person_most < often.person
@@ -107,9 +108,9 @@ def test_answers_kept_by_histogram_have_no_epsilon():
     assert differ > 0.4  # at any epsilon delta is no less
     votes = np.array([[25, 25], [26, 24]])
     near = np.repeat(votes[:, :1], 2, axis=1)
-    by_histogram = Keeping("", PLAIN, 2, "histogram", near).spent(votes, 1e-5)
+    by_histogram = spent(Keeping("", PLAIN, 2, "histogram", near), votes, 1e-5)
     assert np.isinf(list(vars(by_histogram).values())).all()
-    assert Keeping("", PLAIN, 2, "input", near).spent(votes, 1e-5).person < 10
+    assert spent(Keeping("", PLAIN, 2, "input", near), votes, 1e-5).person < 10
 
 
 def test_intervals_are_students():

@@ -265,4 +265,4 @@ def _figures(found: "Chain") -> Iterator[Measured]:
         yield "mitigation", name, "as most teachers say", helped.utility.plurality
         if helped.student is not None:
             yield "mitigation", name, "accuracy of a student", helped.student
-        yield "mitigation", name, "epsilon of a person", helped.spent.person
+        yield "mitigation", name, "epsilon of a person", helped.epsilon

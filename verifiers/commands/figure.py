@@ -61,7 +61,7 @@ def answers_figures(through: "Iterable[EndToEnd]", how: str = "") -> Iterator[Me
         what = f"{end.cell.queries} answers{how}"
         yield "attribute through answers", what, "votes misplaced", end.misplaced
         yield "attribute through answers", what, "area", end.through.auc
-        yield "attribute through answers", what, "epsilon", end.cost.person
+        yield "attribute through answers", what, "epsilon", end.epsilon
 
 
 def linkage_figures(found: "Linkage | None") -> Iterator[Measured]:

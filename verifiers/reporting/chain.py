@@ -144,7 +144,7 @@ def of_answers(through: Iterable[EndToEnd], epsilon: Callable[[float], str]) -> 
     return [
         f"  {counted(end.cell.queries, 'answer', 'answers')} about each: {percent(end.misplaced)} "
         f"of the votes misplaced, area {with_interval(end.through.auc)}, epsilon "
-        f"{epsilon(end.cost.person)}"
+        f"{epsilon(end.epsilon)}"
         for end in through
     ]
 
@@ -201,7 +201,7 @@ def _of_mitigations(found: Chain) -> list[str]:
             f"  {helped.setting.name}: {percent(helped.misplaced.value)} of the votes misplaced, "
             f"area {helped.auc.value:.3f}; {percent(helped.utility.answered)} answered, "
             f"{percent(helped.utility.plurality)} as most teachers say{student}; "
-            f"epsilon {helped.spent.person:.2f}"
+            f"epsilon {helped.epsilon:.2f}"
         )
     return lines
 
