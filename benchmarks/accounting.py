@@ -8,7 +8,6 @@ from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax, digit_histo
 from dpassay.reference.accounting.analyses import Analysis, query_cost
 from dpassay.reference.accounting.conversions import Epsilon, best_epsilon
 from dpassay.reference.accounting.pairs import worst_neighbours
-from dpassay.reference.accounting.screened import screened_cost
 from dpassay.reference.arrays import Matrix
 from dpassay.verifiers.commands.charged_rows import ChargedRows, account_of
 from dpassay.verifiers.inputs.log_file import AskedRows
@@ -87,9 +86,10 @@ def _costs() -> Iterator[Row]:
     votes = np.resize(digit_histograms(), (HISTOGRAMS, 10))
     mechanism = ConfidentGNMax(Gaussian(40.0), 200.0, Gaussian(150.0))
     together, alone = in_turn(
-        lambda: screened_cost(votes, mechanism, ORDERS, charging="expected"),
+        lambda: query_cost(votes, mechanism, ORDERS, "data-dependent", charging="expected"),
         lambda: [
-            screened_cost(row, mechanism, ORDERS, charging="expected") for row in votes[:ALONE]
+            query_cost(row, mechanism, ORDERS, "data-dependent", charging="expected")
+            for row in votes[:ALONE]
         ],
         rounds=3,
     )

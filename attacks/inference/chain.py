@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from ...reference import ConfidentGNMax, Gaussian, NoisyArgmax
-from ...reference.accounting.release_costs import CountedCost
+from ...reference.accounting.analyses import CountedCost
 from ...reference.ensembles.records import People
 from ...reference.ensembles.taught import Student, Taught, teach, without_privacy
 from ...reference.ensembles.teachers import Teachers, votes_of

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student_t
 
-from ...reference.accounting.release_costs import CountedCost
+from ...reference.accounting.analyses import CountedCost
 from ...reference.arrays import Matrix, Vector
 from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.kept import shown

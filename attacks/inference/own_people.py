@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...reference.accounting.release_costs import CountedCost
+from ...reference.accounting.analyses import CountedCost
 from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.executors import Here
 from ...reference.parallel.kept import shown

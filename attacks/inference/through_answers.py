@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...reference.accounting.release_costs import CountedCost
+from ...reference.accounting.analyses import CountedCost
 from ...reference.arrays import Matrix, Vector
 from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.kept import kept_arrays, kept_folder

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 
 from ...reference import Gaussian, Noise
 from ...reference.accounting.adjacency import Adjacency
+from ...reference.accounting.analyses import knn_data_independent
 from ...reference.accounting.divergences import renyi_divergence
 from ...reference.accounting.gnmax import (
     as_orders,
@@ -19,7 +20,6 @@ from ...reference.accounting.gnmax import (
     gnmax_data_independent,
     log_q_union,
 )
-from ...reference.accounting.knn import knn_data_independent
 from ...reference.arrays import Matrix, Vector
 from ..auditing import Counts, counts_of_laws
 from .knn_model import PrivateKnn

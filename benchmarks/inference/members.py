@@ -19,7 +19,7 @@ from dpassay.attacks.inference.membership import (
     shadow_ensembles,
 )
 from dpassay.reference import Gaussian, NoisyArgmax
-from dpassay.reference.accounting.release_costs import CountedCost
+from dpassay.reference.accounting.analyses import CountedCost
 from dpassay.reference.arrays import Matrix, Vector
 from dpassay.reference.ensembles.records import digits
 

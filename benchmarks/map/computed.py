@@ -9,7 +9,7 @@ from dpassay.reference import Gaussian, Laplace, NoisyArgmax
 from dpassay.reference.accounting.analyses import query_cost
 from dpassay.reference.accounting.conversions import ORDERS
 from dpassay.reference.accounting.gnmax import log_q_union
-from dpassay.reference.accounting.lnmax import log_q_lemma_4
+from dpassay.reference.accounting.pure import log_q_lemma_4
 from dpassay.reference.oracle import exact_probabilities
 
 _PAPERS = ([14, 12, 10, 8, 6], 2.0)

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpassay.reference import NoisyArgmax, as_histogram, neighbours
+from dpassay.reference.accounting.analyses import CountedCost, query_cost
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.reference.accounting.counting import costliest_count
-from dpassay.reference.accounting.pairs import worst_neighbours
-from dpassay.reference.accounting.release_costs import CountedCost
 from dpassay.reference.arrays import Matrix
 from dpassay.reference.mechanisms import ClaimedMechanism
 
@@ -74,8 +73,7 @@ def _kinds(histograms: ArrayLike) -> tuple[list[Votes], NDArray[np.int64]]:
 @lru_cache(maxsize=4096)
 def _renyi(votes: Votes, mechanism: ClaimedMechanism) -> Matrix:
     """At `ORDERS`, against the worst neighbour in the worse direction."""
-    found = worst_neighbours(votes, mechanism, ORDERS)
-    return np.maximum(found.from_here, found.towards)
+    return query_cost(votes, mechanism, ORDERS, "exact")
 
 
 def _of_person(votes: Votes, mechanism: ClaimedMechanism, queries: int, delta: float) -> float:

@@ -7,9 +7,9 @@ import numpy as np
 
 from dpassay.attacks.inference.mitigations import MitigatedDeployment, Whole, first_votes, utility
 from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax, UnknownMechanismError
+from dpassay.reference.accounting.analyses import CountedCost
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.reference.accounting.divergences import renyi_divergence
-from dpassay.reference.accounting.release_costs import CountedCost
 from dpassay.reference.arrays import Matrix
 from dpassay.reference.mechanisms import ClaimedMechanism
 

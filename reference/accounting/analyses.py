@@ -3,21 +3,33 @@
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import gammaln, logsumexp, xlog1py
 
 from ..arrays import Matrix
-from ..histograms import as_histogram
+from ..histograms import Histogram, as_histogram
 from ..mechanisms import KnownMechanism, SampledArgmax, ScreenedGNMax, UnknownMechanismError
 from ..noise import Gaussian, Laplace, Noise
 from ..sampling import Way
-from .gnmax import as_orders
-from .lnmax import lnmax_data_dependent, lnmax_laplace, pure_data_dependent
+from .conversions import ORDERS, best_epsilon, to_epsilon
+from .gnmax import (
+    as_orders,
+    gaussian_answer,
+    gaussian_answer_dependent,
+    is_of_noisy_counts,
+    log_unlikely,
+    threshold_data_dependent,
+    threshold_data_independent,
+)
 from .neighbourhood import MOVED_VOTE, Neighbourhood
 from .pairs import worst_costs
-from .pure import pure_data_independent, pure_epsilon
-from .rounding import gaussian_answer, gaussian_answer_dependent, is_of_noisy_counts, log_unlikely
-from .screened import Charging, screened_cost
+from .pure import (
+    lnmax_data_dependent,
+    lnmax_laplace,
+    pure_data_dependent,
+    pure_data_independent,
+    pure_epsilon,
+)
 from .worst_pair import worst_pair
 
 
@@ -77,6 +89,7 @@ def _of_moved(a: Matrix, sigma: float, m: Matrix, log_p: Matrix) -> Matrix:
 
 Analysis = Literal["data-independent", "data-dependent", "exact", "worst-pair"]
 ANALYSES: tuple[Analysis, ...] = get_args(Analysis)
+Charging = Literal["expected", "realised", "all"]
 
 MEANING: dict[str, str] = {
     "data-independent": "a guarantee, whatever the votes, which may be published",
@@ -89,91 +102,78 @@ MEANING: dict[str, str] = {
 
 
 def query_cost(
-    histogram: ArrayLike,
+    histograms: ArrayLike,
     mechanism: KnownMechanism,
     orders: ArrayLike,
     analysis: Analysis,
     *,
     neighbourhood: Neighbourhood = MOVED_VOTE,
     charging: Charging = "all",
-    refused: bool | None = None,
+    refused: ArrayLike | None = None,
 ) -> Matrix:
-    """Rényi cost (n,) of one query of a histogram (c,).
+    """Rényi cost (n,) of one query of a histogram (c,), or (m, n) of one of each of many (m, c).
 
-    neighbourhood: which histograms the cost is between; charging: of queries that the teachers do
-    not answer, for the two published analyses; `realised` needs `refused`, whether they gave this
-    one no label (a confirmed label of the student's is none of theirs). The others are of the whole
-    outcome, refusal included, in both directions. Raises ValueError for an invalid histogram,
-    `realised` without `refused`, more neighbours than `exact` can try, or a mechanism whose cost is
-    not known by this analysis.
-    """
-    given = None if refused is None else np.array([refused])
-    votes = as_histogram(histogram)[None]
-    costs = query_costs(
-        votes,
-        mechanism,
-        orders,
-        analysis,
-        neighbourhood=neighbourhood,
-        charging=charging,
-        refused=given,
-    )
-    return np.asarray(costs[0])
-
-
-def query_costs(
-    histograms: NDArray[np.int64],
-    mechanism: KnownMechanism,
-    orders: ArrayLike,
-    analysis: Analysis,
-    *,
-    neighbourhood: Neighbourhood = MOVED_VOTE,
-    charging: Charging = "all",
-    refused: NDArray[np.bool_] | None = None,
-) -> Matrix:
-    """Rényi costs (m, n) of one query of each of many histograms (m, c), all at once.
-
-    refused: (m,), by `realised` charging alone; charging and errors are those of `query_cost`, but
-    that histograms are taken to be valid.
+    neighbourhood: which histograms the cost is between; charging: of queries behind a screen, for
+    the two published analyses: `all` charges every query as answered, `expected` the answer's cost
+    times the chance of an answer, as the code released with Papernot et al. 2018 does: an estimate,
+    and no guarantee a deployment may use; `realised` the test alone where the teachers gave no
+    label, by `refused`, one of each query, which is to be published with the label, as charges
+    depend on it. Confirming a student's own label costs nothing more. The other analyses are of the
+    whole outcome, refusal included, in both directions. Raises ValueError for an invalid histogram
+    (many are taken to be valid), `realised` without `refused`, more neighbours than `exact` can
+    try, or a mechanism whose cost is not known by this analysis.
     """
     a = np.atleast_1d(np.asarray(orders, dtype=np.float64))
     if not isinstance(mechanism, KnownMechanism):
         raise UnknownMechanismError(mechanism, "the cost of a query")
+    single = np.ndim(histograms) == 1
+    votes = as_histogram(histograms)[None] if single else np.asarray(histograms)
     if analysis == "exact":
-        return worst_costs(histograms, mechanism, a, neighbourhood)
-    if analysis == "worst-pair":
-        classes, totals = histograms.shape[1], histograms.sum(1).tolist()
+        found = worst_costs(votes, mechanism, a, neighbourhood)
+    elif analysis == "worst-pair":
+        classes, totals = votes.shape[1], votes.sum(1).tolist()
         pairs = [worst_pair(mechanism, classes, n, a, neighbourhood) for n in totals]
-        return np.stack([pair.divergence for pair in pairs])
-    if isinstance(mechanism, ScreenedGNMax):
-        found = screened_cost(
-            histograms,
-            mechanism,
-            a,
-            neighbourhood,
-            analysis=analysis,
-            charging=charging,
-            refused=refused,
-        )
-    elif isinstance(mechanism.answering, SampledArgmax):  # no data-dependent analysis is known
-        if neighbourhood != MOVED_VOTE:
-            raise UnknownMechanismError(mechanism, f"the cost between {neighbourhood}")
-        totals = histograms.sum(-1).tolist()
-        found = np.stack([sampled_data_independent(mechanism.answering, n, a) for n in totals])
+        found = np.stack([pair.divergence for pair in pairs])
     else:
-        dependent = analysis == "data-dependent"
-        found = _answer(histograms, mechanism.noise, a, neighbourhood, dependent)
-    return np.broadcast_to(found, (len(histograms), a.size))
+        test, answer = _published(votes, mechanism, a, analysis, neighbourhood)
+        if isinstance(mechanism, ScreenedGNMax) and charging == "expected":
+            answer = np.exp(mechanism.log_screening(votes)[:, :1]) * answer
+        elif isinstance(mechanism, ScreenedGNMax) and charging == "realised":
+            if refused is None:
+                raise ValueError("charging realised needs to know which queries were refused")
+            answer = np.where(np.atleast_1d(np.asarray(refused))[:, None], 0.0, answer)
+        found = np.broadcast_to(test + answer, (len(votes), a.size))
+    return np.asarray(found[0] if single else found)
 
 
-def answered_share(histogram: ArrayLike, mechanism: KnownMechanism) -> float:
-    """The probability that a query of this histogram (c,) is answered by the teachers.
-
-    Raises ValueError for an invalid histogram or a mechanism that is not known.
-    """
-    if not isinstance(mechanism, KnownMechanism):
-        raise UnknownMechanismError(mechanism, "the share of answers")
-    return float(np.exp(mechanism.log_screening(as_histogram(histogram))[0]))
+def _published(
+    votes: Histogram,
+    mechanism: KnownMechanism,
+    orders: Matrix,
+    analysis: Analysis,
+    neighbourhood: Neighbourhood,
+) -> tuple[Matrix, Matrix]:
+    """Costs (m, n), or of any votes (n,), of the threshold's test and of an answer after it."""
+    if isinstance(mechanism.answering, SampledArgmax):  # no data-dependent analysis is known
+        each = [
+            release_costs(mechanism, orders, neighbourhood, teachers=total)
+            for total in votes.sum(-1).tolist()
+        ]
+        return np.stack([test for test, _ in each]), np.stack([answer for _, answer in each])
+    test, answer = release_costs(mechanism, orders, neighbourhood)
+    if analysis == "data-independent":
+        return test, answer
+    if isinstance(mechanism, ScreenedGNMax):
+        test = threshold_data_dependent(votes, mechanism, orders, neighbourhood)
+    noise = mechanism.noise
+    if isinstance(noise.unrounded, Gaussian):
+        return test, gaussian_answer_dependent(votes, noise, orders, neighbourhood)
+    if isinstance(noise, Laplace):
+        dependent = lnmax_data_dependent(votes, 1.0 / noise.scale, orders, neighbourhood)
+    else:
+        epsilon = pure_epsilon(noise, neighbourhood)
+        dependent = pure_data_dependent(log_unlikely(votes, noise), epsilon, orders)
+    return test, np.minimum(answer, dependent)
 
 
 def answer_data_independent(
@@ -188,17 +188,85 @@ def answer_data_independent(
     return plain
 
 
-def _answer(
-    votes: ArrayLike, noise: Noise, orders: ArrayLike, neighbourhood: Neighbourhood, dependent: bool
-) -> Matrix:
-    """The cost of an answer: GNMax's, or that of a pure mechanism."""
-    plain = answer_data_independent(noise, orders, neighbourhood)
-    if not dependent:
-        return plain
-    if isinstance(noise.unrounded, Gaussian):
-        return gaussian_answer_dependent(votes, noise, orders, neighbourhood)
-    if isinstance(noise, Laplace):
-        gamma = 1.0 / noise.scale
-        return np.minimum(plain, lnmax_data_dependent(votes, gamma, orders, neighbourhood))
-    epsilon = pure_epsilon(noise, neighbourhood)
-    return np.minimum(plain, pure_data_dependent(log_unlikely(votes, noise), epsilon, orders))
+def release_costs(
+    mechanism: KnownMechanism,
+    orders: ArrayLike,
+    neighbourhood: Neighbourhood = MOVED_VOTE,
+    *,
+    teachers: int | None = None,
+) -> tuple[Matrix, Matrix]:
+    """Rényi costs (n,) of the threshold's test, 0 without one, and of an answer after it.
+
+    By the data-independent analyses; a refused query costs its test, an answered one both. So do
+    those of Interactive-GNMax, where the student's label was confirmed as where there is none
+    (`query_cost`). teachers: of whom some are drawn, where they are. Raises
+    UnknownMechanismError for any other mechanism, and where it is of drawn teachers, without their
+    number or between other votes than one moved.
+    """
+    if not isinstance(mechanism, KnownMechanism):
+        raise UnknownMechanismError(mechanism, "costs by the number of queries")
+    if isinstance(mechanism.answering, SampledArgmax):
+        if teachers is None or neighbourhood != MOVED_VOTE:
+            raise UnknownMechanismError(mechanism, "costs by the number of queries")
+        answer = sampled_data_independent(mechanism.answering, teachers, orders)
+        return np.zeros_like(answer), answer
+    answer = answer_data_independent(mechanism.noise, orders, neighbourhood)
+    if isinstance(mechanism, ScreenedGNMax):
+        noise = mechanism.threshold_noise
+        return threshold_data_independent(noise.scale, orders, neighbourhood), answer
+    return np.zeros_like(answer), answer
+
+
+class CountedCost:
+    """Epsilon of so many answered and refused queries of one mechanism."""
+
+    def __init__(
+        self,
+        mechanism: KnownMechanism,
+        neighbourhood: Neighbourhood = MOVED_VOTE,
+        *,
+        teachers: int | None = None,
+    ) -> None:
+        self._how = mechanism, neighbourhood, teachers
+        self._refused, answer = release_costs(mechanism, ORDERS, neighbourhood, teachers=teachers)
+        self._answered = self._refused + answer
+
+    def epsilon(self, answered: int, refused: int, delta: float) -> float:
+        """The epsilon of all of them together at `delta`, on the grid of orders."""
+        if answered + refused == 0:
+            return 0.0
+        costs = answered * self._answered + refused * self._refused
+        return to_epsilon(ORDERS, costs, delta).epsilon
+
+    def least_epsilon(self, answered: int, refused: int, delta: float) -> float:
+        """As `epsilon`, over all orders, and by pure privacy where that is less: what is told."""
+        if answered + refused == 0:
+            return 0.0
+        mechanism, neighbourhood, teachers = self._how
+
+        def cost(orders: Matrix) -> Matrix:
+            screen, answer = release_costs(mechanism, orders, neighbourhood, teachers=teachers)
+            return np.asarray((answered + refused) * screen + answered * answer)
+
+        pure = pure_epsilon(mechanism.noise, neighbourhood)
+        return best_epsilon(cost, delta, pure=(answered + refused) * pure).epsilon
+
+
+def knn_data_independent(sigma: float, sampling: float, orders: ArrayLike) -> Matrix:
+    """Rényi cost (n,) of one query, records drawn with probability `sampling`, orders (n,).
+
+    sigma: of the noise on each count; neighbours: data sets with one record more or less, unlike
+    those of every other cost here. Where k records vote, one more among them displaces the k-th, so
+    that two counts change by one each, sqrt(2) in all: a Gaussian mechanism under Poisson sampling
+    (Zhu et al. 2020, Private-kNN, Theorem 6), computed by `dp-accounting`; order / sigma^2 where
+    all records are drawn. Raises ValueError for a probability outside (0, 1].
+    """
+    from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent
+    from dp_accounting.rdp import RdpAccountant
+
+    if not 0 < sampling <= 1:
+        raise ValueError(f"sampling {sampling:g}: expected a probability above 0")
+    a = as_orders(orders)
+    accountant = RdpAccountant(a.tolist())
+    accountant.compose(PoissonSampledDpEvent(sampling, GaussianDpEvent(sigma / np.sqrt(2.0))))
+    return np.asarray(accountant.rdp, dtype=np.float64)

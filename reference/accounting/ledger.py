@@ -17,7 +17,7 @@ from typing import Any
 from ..budget import BudgetExhausted
 from ..mechanisms import InteractiveGNMax, KnownMechanism, UnknownMechanismError
 from ..searches import last_from_zero
-from .release_costs import CountedCost
+from .analyses import CountedCost
 
 _FORMAT = 1
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Matrix
-from ..histograms import Histogram, as_histogram
+from ..histograms import as_histogram
 from ..mechanisms import KnownMechanism, Mechanism
 from .divergences import renyi_divergence
 from .neighbourhood import MOVED_VOTE, Neighbourhood
@@ -35,23 +35,17 @@ def worst_neighbours(
     mechanism: Mechanism,
     orders: ArrayLike,
     neighbourhood: Neighbourhood = MOVED_VOTE,
+    *,
+    among: NDArray[np.int64] | None = None,
 ) -> WorstNeighbours:
     """The largest Rényi divergence (n,) of one query between a histogram and its neighbours.
 
-    histogram: votes (c,); orders: (n,). Exact up to rounding (relative 1e-9): all neighbours are
-    tried. Raises ValueError for an invalid histogram, or one with no neighbour, or too many.
+    histogram: votes (c,); orders: (n,); among: the neighbours (m, c) that are tried, where not all
+    are. Exact up to rounding (relative 1e-9), of all neighbours. Raises ValueError for an invalid
+    histogram, or one with no neighbour, or too many.
     """
     votes = as_histogram(histogram)
-    return worst_among(votes, neighbourhood.of(votes), mechanism, orders)
-
-
-def worst_among(
-    votes: Histogram, others: NDArray[np.int64], mechanism: Mechanism, orders: ArrayLike
-) -> WorstNeighbours:
-    """`worst_neighbours` of a histogram (c,) among some neighbours (m, c): below that of all.
-
-    Raises ValueError where there are none.
-    """
+    others = neighbourhood.of(votes) if among is None else among
     if not len(others):
         raise ValueError(f"histogram {votes.tolist()}: no votes, so no neighbour")
     here = mechanism.log_probabilities(votes.astype(np.float64))

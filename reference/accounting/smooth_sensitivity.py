@@ -19,9 +19,14 @@ from ..histograms import Histogram, as_histogram
 from ..mechanisms import ConfidentGNMax
 from ..noise import Gaussian
 from ..special import log_ndtr
-from .gnmax import as_orders, gaussian_data_dependent, gnmax_data_independent, log_q_union
-from .lnmax import lnmax_data_independent, log_q_lemma_4, pure_data_dependent
-from .screened import threshold_data_dependent
+from .gnmax import (
+    as_orders,
+    gaussian_data_dependent,
+    gnmax_data_independent,
+    log_q_union,
+    threshold_data_dependent,
+)
+from .pure import lnmax_data_independent, log_q_lemma_4, pure_data_dependent
 
 _CELLS = 64  # to a moved vote's change of ln q: what the bound gives away is about one in as many
 

@@ -10,12 +10,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtri
 
+from ..accounting.analyses import release_costs
 from ..accounting.conversions import ORDERS, to_epsilon
-from ..accounting.gnmax import gnmax_data_dependent
+from ..accounting.gnmax import (
+    gnmax_data_dependent,
+    threshold_data_dependent,
+    threshold_data_independent,
+)
 from ..accounting.ledger import Ledger
-from ..accounting.lnmax import lnmax_data_dependent
-from ..accounting.release_costs import release_costs
-from ..accounting.screened import threshold_data_dependent, threshold_data_independent
+from ..accounting.pure import lnmax_data_dependent
 from ..accounting.smooth_sensitivity import (
     conditions_hold,
     gnmax_local_sensitivity,

@@ -28,7 +28,7 @@ from dpassay.attacks.private_prediction.neighbours import Knn, equal_records, pr
 from dpassay.attacks.private_prediction.prompting.prompts import Prompt
 from dpassay.attacks.private_prediction.trainings import Ensemble
 from dpassay.reference import Gaussian, probabilities
-from dpassay.reference.accounting.knn import knn_data_independent
+from dpassay.reference.accounting.analyses import knn_data_independent
 
 P = np.array([0.6, 0.3, 0.1])
 ALTERED = np.array([0.05, 0.15, 0.8])

@@ -8,7 +8,7 @@ from dpassay.attacks.inference import attack_cost as bounds
 from dpassay.attacks.inference import measures, membership
 from dpassay.attacks.inference.membership import Shadows, shadow_ensembles
 from dpassay.reference import Gaussian, NoisyArgmax
-from dpassay.reference.accounting.release_costs import CountedCost
+from dpassay.reference.accounting.analyses import CountedCost
 from dpassay.reference.ensembles.records import Task, digits
 from dpassay.reference.parallel.workers import open_executor
 

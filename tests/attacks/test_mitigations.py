@@ -12,9 +12,9 @@ from dpassay.attacks.inference.mitigations import (
     utility,
 )
 from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax
+from dpassay.reference.accounting.analyses import release_costs
 from dpassay.reference.accounting.conversions import ORDERS
 from dpassay.reference.accounting.divergences import renyi_divergence
-from dpassay.reference.accounting.release_costs import release_costs
 from dpassay.reference.parallel.executors import Here
 
 deployments = import_module("benchmarks.mitigations.deployments")

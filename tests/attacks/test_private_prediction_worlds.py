@@ -23,8 +23,8 @@ from dpassay.attacks.private_prediction import (
     theory,
 )
 from dpassay.reference import Gaussian, Laplace, exact_probabilities
+from dpassay.reference.accounting.analyses import knn_data_independent
 from dpassay.reference.accounting.gnmax import gnmax_data_dependent
-from dpassay.reference.accounting.knn import knn_data_independent
 
 ORDERS = np.array([2.0, 4.0, 20.0])
 P = np.array([0.9, 0.06, 0.04])

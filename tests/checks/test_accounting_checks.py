@@ -9,8 +9,11 @@ from runs import claimed, result
 
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.accounting.analyses import query_cost
-from dpassay.reference.accounting.gnmax import gaussian_data_dependent, gnmax_data_dependent
-from dpassay.reference.accounting.rounding import log_unlikely
+from dpassay.reference.accounting.gnmax import (
+    gaussian_data_dependent,
+    gnmax_data_dependent,
+    log_unlikely,
+)
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks.accountant_soundness import LabelsAccountantSoundness
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan

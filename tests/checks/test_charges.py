@@ -9,8 +9,7 @@ from small import small_claim
 
 from dpassay.reference import BudgetExhausted, ConfidentGNMax, Gaussian
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
-from dpassay.reference.accounting.gnmax import gnmax_data_dependent
-from dpassay.reference.accounting.screened import threshold_data_dependent
+from dpassay.reference.accounting.gnmax import gnmax_data_dependent, threshold_data_dependent
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import privacy_audit, privacy_claim

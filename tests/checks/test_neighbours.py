@@ -48,10 +48,8 @@ def test_a_textbook_s_claim_holds_of_a_teacher_more_or_less_alone(noise) -> None
     textbook = {"name": "report-noisy-max", "noise": noise, "classes": 4, "teachers": 20}
     privacy = {"epsilon": 5.0, "delta": 1e-6, "queries": 10}
     kept = PrivacyClaimCheck(claimed(textbook, privacy, **ADD_REMOVE))
-    kept.run()
     assert not kept.refuted
     broken = PrivacyClaimCheck(claimed(textbook, privacy))
-    broken.run()
     assert broken.certified > privacy["delta"]
     found = broken.finding()
     assert found.code == "cost-above-claim"
@@ -64,14 +62,12 @@ def test_a_claim_too_small_for_a_teacher_more_or_less_is_refuted_too() -> None:
     """Catches an adjacency that excuses everything; and one vote of three, which is named."""
     privacy = {"epsilon": 0.3, "delta": 1e-6, "queries": 10}
     check = PrivacyClaimCheck(claimed(GNMAX, privacy, **ADD_REMOVE))
-    check.run()
     assert check.refuted
     here, there = sum(check.best.of.here), sum(check.best.of.there)
     assert abs(here - there) == 1
     assert 60 in (here, there)
     privacy = {"epsilon": 1.0, "delta": 1e-5, "queries": 2}
     record = PrivacyClaimCheck(claimed(GNMAX, privacy, **OF_THREE))
-    record.run()
     assert record.refuted
     assert record.finding().fields["holds_for"] == "one moved vote"
 
@@ -83,7 +79,6 @@ def test_histograms_of_a_file_are_held_to_the_claimed_neighbours(tmp_path) -> No
     refuted = []
     for near in ({}, ADD_REMOVE):
         check = PrivacyClaimCheck(claimed(GNMAX, privacy, **near))
-        check.run()
         refuted.append(check.refuted)
     assert refuted == [True, False]
 

@@ -9,13 +9,12 @@ from click.testing import CliRunner
 from small import small_claim
 
 from dpassay.reference import Gaussian, NoisyArgmax
-from dpassay.reference.accounting.analyses import query_cost
+from dpassay.reference.accounting.analyses import query_cost, release_costs
 from dpassay.reference.accounting.composed import sum_test
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
-from dpassay.reference.accounting.release_costs import release_costs
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.inputs.release_log import Row
-from dpassay.verifiers.kinds.labels.accountant_claim import LabelsAccountant
+from dpassay.verifiers.kinds.labels.claim import LabelsAccountant
 from dpassay.verifiers.kinds.labels.logs import costs
 from dpassay.verifiers.kinds.labels.logs.certain_total import CertainTotal, certain_total
 from dpassay.verifiers.kinds.labels.logs.costs import Costs

@@ -10,7 +10,7 @@ from small import small_claim
 from typed import typed
 
 from dpassay.reference import Laplace, NoisyArgmax
-from dpassay.reference.accounting.release_costs import CountedCost
+from dpassay.reference.accounting.analyses import CountedCost
 from dpassay.verifiers.kinds.labels.logs.costs import Costs
 from dpassay.verifiers.kinds.labels.logs.findings import log_results
 from dpassay.verifiers.kinds.labels.logs.judge import LogEvidence

@@ -14,8 +14,7 @@ from claims import gnmax
 from dpassay.verifiers.claims.tables import Gate, HttpClaim, PrivacyClaim
 from dpassay.verifiers.cli.configuration import Configuration
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.accountant_claim import LabelsAccountant
-from dpassay.verifiers.kinds.labels.claim import InputsClaim, LabelsClaim
+from dpassay.verifiers.kinds.labels.claim import InputsClaim, LabelsAccountant, LabelsClaim
 from dpassay.verifiers.kinds.labels.log_claim import LogClaim
 from dpassay.verifiers.kinds.labels.mechanism import LabelsMechanism
 from dpassay.verifiers.kinds.labels.registry import SHARES

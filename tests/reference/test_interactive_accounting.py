@@ -11,9 +11,8 @@ from scipy.special import logsumexp
 from dpassay.reference import ConfidentGNMax, Gaussian, InteractiveGNMax, neighbours
 from dpassay.reference.accounting.analyses import query_cost
 from dpassay.reference.accounting.divergences import renyi_divergence
-from dpassay.reference.accounting.gnmax import gnmax_data_independent
-from dpassay.reference.accounting.screened import (
-    screened_cost,
+from dpassay.reference.accounting.gnmax import (
+    gnmax_data_independent,
     threshold_data_dependent,
     threshold_data_independent,
 )
@@ -49,7 +48,7 @@ def test_charging_all_covers_the_exact_divergence(histogram, mechanism) -> None:
     there = mechanism.log_probabilities(others_of(histogram))
     here = np.broadcast_to(mechanism.log_probabilities(histogram.astype(float)), there.shape)
     exact = renyi_divergence(here, there, ORDERS).max(0)
-    costs = [screened_cost(histogram, mechanism, ORDERS, analysis=name) for name in PUBLISHED]
+    costs = [query_cost(histogram, mechanism, ORDERS, analysis=name) for name in PUBLISHED]
     for cost in costs:
         assert (exact <= cost * (1 + SLACK) + 1e-12).all()
     assert (costs[1] <= costs[0] * (1 + 1e-12)).all()
@@ -81,12 +80,12 @@ def test_a_charge_without_the_answer_is_caught() -> None:
     there = mechanism.log_probabilities(others_of(histogram))
     here = np.broadcast_to(mechanism.log_probabilities(histogram.astype(float)), there.shape)
     exact = renyi_divergence(here, there, ORDERS).max(0)
-    without = screened_cost(
+    without = query_cost(
         histogram, mechanism, ORDERS, analysis="data-independent", charging="realised",
         refused=True,
     )  # fmt: skip
     assert (exact > without).all()
-    assert (exact <= screened_cost(histogram, mechanism, ORDERS)).all()
+    assert (exact <= query_cost(histogram, mechanism, ORDERS, "data-dependent")).all()
 
 
 def excess(here, there, charges):
@@ -120,7 +119,7 @@ def test_the_screen_is_the_mechanism_s(histogram, mechanism) -> None:
 @given(histogram=histograms(4, 60), mechanism=interactive())
 def test_realised_charging_of_interactive_gnmax_is_a_filter(analysis, histogram, mechanism) -> None:
     refused = np.array([False] * 4 + [True])
-    charges = screened_cost(
+    charges = query_cost(
         np.broadcast_to(histogram, (5, 4)), mechanism, ORDERS, analysis=analysis,
         charging="realised", refused=refused,
     )  # fmt: skip
@@ -166,11 +165,15 @@ def test_expected_charging_lies_between() -> None:
     mechanism = InteractiveGNMax(Gaussian(9.0), 10.0, Gaussian(12.0), (0.6, 0.2, 0.2), 40.0, 0.5)
     votes = np.array([[30, 8, 2], [10, 25, 5]])
     realised = [
-        screened_cost(votes, mechanism, ORDERS, charging="realised", refused=[was, was])
+        query_cost(
+            votes, mechanism, ORDERS, "data-dependent", charging="realised", refused=[was, was]
+        )
         for was in (True, False)
     ]
-    expected = screened_cost(votes, mechanism, ORDERS, charging="expected")
+    expected = query_cost(votes, mechanism, ORDERS, "data-dependent", charging="expected")
     assert ((realised[0] < expected) & (expected < realised[1])).all()
-    np.testing.assert_array_equal(realised[1], screened_cost(votes, mechanism, ORDERS))
+    np.testing.assert_array_equal(
+        realised[1], query_cost(votes, mechanism, ORDERS, "data-dependent")
+    )
     with pytest.raises(ValueError, match=r"realised.* refused"):
-        screened_cost(votes, mechanism, ORDERS, charging="realised")
+        query_cost(votes, mechanism, ORDERS, "data-dependent", charging="realised")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpassay.reference import neighbours
-from dpassay.reference.accounting.lnmax import (
+from dpassay.reference.accounting.pure import (
     lnmax_data_dependent,
     lnmax_data_independent,
     log_q_lemma_4,

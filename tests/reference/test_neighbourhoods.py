@@ -21,16 +21,15 @@ from dpassay.reference import (
     NoisyArgmax,
 )
 from dpassay.reference.accounting.adjacency import Adjacency
-from dpassay.reference.accounting.analyses import query_cost
+from dpassay.reference.accounting.analyses import query_cost, release_costs
 from dpassay.reference.accounting.neighbourhood import (
     MOST,
     MOVED_VOTE,
     ONE_MORE_OR_LESS,
     Neighbourhood,
 )
-from dpassay.reference.accounting.pairs import worst_among, worst_neighbours
+from dpassay.reference.accounting.pairs import worst_neighbours
 from dpassay.reference.accounting.pure import pure_epsilon
-from dpassay.reference.accounting.release_costs import release_costs
 from dpassay.reference.accounting.worst_pair import worst_pair
 from dpassay.reference.oracle import exact_probabilities
 from dpassay.verifiers.strategies import histograms
@@ -195,7 +194,8 @@ def test_no_pair_of_few_votes_is_costlier(mechanism, near) -> None:
 
 def test_some_neighbours_cost_no_more_than_all() -> None:
     votes, mechanism = np.array([6, 4, 3]), MECHANISMS[0]
-    some = worst_among(votes, np.array(list(TWO.among(votes, range(3)))), mechanism, ORDERS)
+    near = np.array(list(TWO.among(votes, range(3))))
+    some = worst_neighbours(votes, mechanism, ORDERS, among=near)
     every = worst_neighbours(votes, mechanism, ORDERS, TWO)
     assert (some.from_here <= every.from_here).all()
     assert (some.towards <= every.towards).all()

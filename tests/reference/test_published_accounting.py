@@ -19,6 +19,7 @@ from dpassay.reference import (
     exact_probabilities,
     neighbours,
 )
+from dpassay.reference.accounting.analyses import knn_data_independent, query_cost
 from dpassay.reference.accounting.conversions import to_epsilon
 from dpassay.reference.accounting.divergences import renyi_divergence
 from dpassay.reference.accounting.gnmax import (
@@ -26,19 +27,15 @@ from dpassay.reference.accounting.gnmax import (
     gnmax_data_dependent,
     gnmax_data_independent,
     log_q_union,
+    log_unlikely,
+    threshold_data_dependent,
+    threshold_data_independent,
 )
-from dpassay.reference.accounting.knn import knn_data_independent
-from dpassay.reference.accounting.lnmax import (
+from dpassay.reference.accounting.pure import (
     lnmax_data_dependent,
     lnmax_data_independent,
     lnmax_laplace,
     log_q_lemma_4,
-)
-from dpassay.reference.accounting.rounding import log_unlikely
-from dpassay.reference.accounting.screened import (
-    screened_cost,
-    threshold_data_dependent,
-    threshold_data_independent,
 )
 from dpassay.verifiers.strategies import histograms
 
@@ -59,7 +56,11 @@ def released_cost(published_data, row):
     threshold, noise, delta = SETTINGS[row["dataset"]]
     mechanism = ConfidentGNMax(Gaussian(float(row["sigma"])), threshold, Gaussian(noise))
     answered = float(np.exp(mechanism.log_screening(votes)[..., 0]))
-    return screened_cost(votes, mechanism, RELEASED_ORDERS, charging="expected"), delta, answered
+    return (
+        query_cost(votes, mechanism, RELEASED_ORDERS, "data-dependent", charging="expected"),
+        delta,
+        answered,
+    )
 
 
 def test_all_120_published_costs_are_met(published_data) -> None:
@@ -240,9 +241,7 @@ def test_costs_rise_with_the_order(histogram, sigma) -> None:
         gnmax_data_independent(sigma, orders),
         lnmax_laplace(1 / sigma, orders),
         lnmax_data_independent(1 / sigma, orders),
-        screened_cost(
-            histogram, mechanism, orders, analysis="data-independent", charging="expected"
-        ),
+        query_cost(histogram, mechanism, orders, analysis="data-independent", charging="expected"),
     ):
         assert (np.diff(cost) >= -1e-12 * cost[1:]).all()
 
@@ -250,11 +249,11 @@ def test_costs_rise_with_the_order(histogram, sigma) -> None:
 def test_charging_all_is_never_less_than_expected() -> None:
     mechanism = ConfidentGNMax(Gaussian(40.0), 200.0, Gaussian(150.0))
     votes = np.array([[200, 30, 20], [90, 80, 80]])
-    expected = screened_cost(votes, mechanism, COMMON, charging="expected")
-    everything = screened_cost(votes, mechanism, COMMON, charging="all")
+    expected = query_cost(votes, mechanism, COMMON, "data-dependent", charging="expected")
+    everything = query_cost(votes, mechanism, COMMON, "data-dependent", charging="all")
     assert (everything > expected).all()
     with pytest.raises(ValueError, match=r"realised.* refused"):
-        screened_cost(votes, mechanism, COMMON, charging="realised")
+        query_cost(votes, mechanism, COMMON, "data-dependent", charging="realised")
 
 
 @pytest.mark.parametrize(

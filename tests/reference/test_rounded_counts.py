@@ -27,8 +27,8 @@ from dpassay.reference import (
     probabilities,
 )
 from dpassay.reference.accounting.divergences import renyi_divergence
+from dpassay.reference.accounting.gnmax import gaussian_answer
 from dpassay.reference.accounting.pure import pure_epsilon
-from dpassay.reference.accounting.rounding import gaussian_answer
 from dpassay.reference.accounting.worst_pair import worst_pair
 from dpassay.reference.noise import MOST_ROUNDED, ROUNDINGS
 from dpassay.verifiers.strategies import histograms

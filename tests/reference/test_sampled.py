@@ -19,10 +19,9 @@ from dpassay.reference import (
     UnknownMechanismError,
     exact_probabilities,
 )
-from dpassay.reference.accounting.analyses import sampled_data_independent
+from dpassay.reference.accounting.analyses import release_costs, sampled_data_independent
 from dpassay.reference.accounting.certified import enclosed_law, enclosed_parts
 from dpassay.reference.accounting.pairs import worst_neighbours
-from dpassay.reference.accounting.release_costs import release_costs
 from dpassay.reference.sampling import Way
 
 ORDERS = np.array([1.5, 2.0, 4.0, 8.0, 20.0])

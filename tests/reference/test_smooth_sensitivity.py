@@ -10,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpassay.reference import ConfidentGNMax, Gaussian, neighbours
-from dpassay.reference.accounting.gnmax import gaussian_data_dependent, log_q_union
-from dpassay.reference.accounting.screened import threshold_data_dependent
+from dpassay.reference.accounting.gnmax import (
+    gaussian_data_dependent,
+    log_q_union,
+    threshold_data_dependent,
+)
 from dpassay.reference.accounting.smooth_sensitivity import (
     conditions_hold,
     gnmax_local_sensitivity,

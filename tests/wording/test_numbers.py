@@ -660,20 +660,20 @@ def test_neighbours_that_differ_too_much() -> None:
         (
             3.0,
             8,
-            "epsilon 3 at delta 1e-06 over 8 releases is claimed, and they cost at least 4.57038 "
-            "(certified in ball arithmetic; 4.57038 in floating point)",
+            "epsilon 3 at delta 1e-06 over 8 releases is claimed, and the cost of 8 releases is at "
+            "least 4.57038 (certified in ball arithmetic; 4.57038 in floating point)",
         ),
         (
             5.0,
             8,
-            "epsilon 5 at delta 1e-06 over 8 releases is not refuted: they cost 4.57038; an "
-            "epsilon below 4.57038 would have been refuted",
+            "epsilon 5 at delta 1e-06 over 8 releases is not refuted: the cost of 8 releases is "
+            "4.57038; an epsilon below 4.57038 would have been refuted",
         ),
         (
             3.0,
             1,
-            "epsilon 3 at delta 1e-06 over 1 release is not refuted: it costs 1.44799; an epsilon "
-            "below 1.44799 would have been refuted",
+            "epsilon 3 at delta 1e-06 over one release is not refuted: the cost of one release is "
+            "1.44799; an epsilon below 1.44799 would have been refuted",
         ),
     ],
 )

@@ -9,7 +9,7 @@ from scipy.special import erfc, log_ndtr
 
 from dpassay.reference import BudgetExhausted, ConfidentGNMax, Gaussian, Laplace, NoisyArgmax
 from dpassay.reference.accounting.gnmax import gaussian_data_dependent, gnmax_data_dependent
-from dpassay.reference.accounting.lnmax import log_q_lemma_4, pure_data_dependent
+from dpassay.reference.accounting.pure import log_q_lemma_4, pure_data_dependent
 
 from .claims import (
     ACCOUNTED,

@@ -8,8 +8,7 @@ import numpy as np
 
 from dpassay.reference import BudgetExhausted, ConfidentGNMax, Gaussian, NoisyArgmax
 from dpassay.reference.accounting.conversions import ORDERS
-from dpassay.reference.accounting.gnmax import gnmax_data_dependent
-from dpassay.reference.accounting.screened import threshold_data_dependent
+from dpassay.reference.accounting.gnmax import gnmax_data_dependent, threshold_data_dependent
 
 from .claims import GNMAX, METERED, SHARP_THRESHOLD, SIGMA
 from .deployments import Accounted, DataDependent, Metered, metered

@@ -6,7 +6,7 @@ import numpy as np
 
 from dpassay.reference import ConfidentGNMax, Gaussian, Laplace, NoisyArgmax
 from dpassay.reference.accounting.gnmax import gnmax_data_dependent, gnmax_data_independent
-from dpassay.reference.accounting.lnmax import lnmax_data_independent
+from dpassay.reference.accounting.pure import lnmax_data_independent
 
 from .claims import (
     BUDGETED,

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.reference import Gaussian, SampledArgmax, Sampling
-from dpassay.reference.accounting.analyses import sampled_data_independent
-from dpassay.reference.accounting.knn import knn_data_independent
+from dpassay.reference.accounting.analyses import knn_data_independent, sampled_data_independent
 
 from .claims import mechanism
 from .deployments import Accounted

@@ -86,6 +86,12 @@ class Claim(Table):
         raise NotImplementedError
 
     @property
+    def private(self) -> PrivacyClaim:
+        """`[privacy]`, of a claim that has it."""
+        assert self.privacy is not None
+        return self.privacy
+
+    @property
     def release(self) -> Release:
         """The wire format of inputs and replies of the deployment."""
         raise NotImplementedError

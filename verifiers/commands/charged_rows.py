@@ -8,11 +8,10 @@ import numpy as np
 from pydantic import Field
 
 from ...reference import REFUSAL, UnknownMechanismError
-from ...reference.accounting.analyses import MEANING, Analysis
+from ...reference.accounting.analyses import MEANING, Analysis, Charging
 from ...reference.accounting.conversions import ORDERS, Epsilon, best_epsilon
 from ...reference.accounting.neighbourhood import MOVED_VOTE, Neighbourhood
 from ...reference.accounting.pure import pure_epsilon
-from ...reference.accounting.screened import Charging
 from ...reference.mechanisms import ClaimedMechanism
 from ..findings.document import Document
 from ..inputs.input_error import ColumnsError

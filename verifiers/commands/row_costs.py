@@ -6,10 +6,9 @@ from concurrent.futures import Executor
 import numpy as np
 from numpy.typing import NDArray
 
-from ...reference.accounting.analyses import Analysis, query_costs
+from ...reference.accounting.analyses import Analysis, Charging, query_cost
 from ...reference.accounting.conversions import ORDERS, at_most_pure, most_repeats, to_epsilon
 from ...reference.accounting.neighbourhood import Neighbourhood
-from ...reference.accounting.screened import Charging
 from ...reference.arrays import Matrix
 from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.kept import shown
@@ -91,7 +90,7 @@ def _costs(
 ) -> Matrix:
     """Costs (k, n) of k kinds, each a histogram that was answered or refused."""
     mechanism, analysis, charging, neighbourhood = how
-    return query_costs(
+    return query_cost(
         histograms,
         mechanism,
         orders,

@@ -151,9 +151,8 @@ class _Releases:
     def __init__(self, claim: NumbersClaim, pair: CanaryPair, each: int) -> None:
         self.pilot = max(1, int(_PILOT * each))
         spread = _spread(claim)
-        assert claim.privacy is not None
         far = fixed_threshold(
-            pair.distance / spread, each, claim.privacy.delta, _SHARE, anytime=True
+            pair.distance / spread, each, claim.private.delta, _SHARE, anytime=True
         )
         self.fixed = pair.halfway + spread * np.array([HALFWAY, far])
         self.counts = np.zeros((3, 2, 2), dtype=np.int64)

@@ -1,5 +1,6 @@
 """Asking a deployment that has a budget, call by call, and watching its own account."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -42,6 +43,7 @@ _FORGOTTEN = Note(
 )
 _NOT_KEPT = Note("account-falls", "the account is not kept: what was spent is forgotten")
 
+_SINGLES = 32  # calls for one query, while the account does not move
 _LINGER = 30.0  # seconds after which fewer refused calls are enough
 
 
@@ -87,12 +89,12 @@ class BudgetAsking(ABC, Generic[Input]):
         self.asked = self.answered = self.resumed = 0
         self.constant = False
         self.violation: Finding | None = None
-        self._until = monotonic() + SECONDS
+        self._until = math.inf
         self._single: float | None = None  # by how much a call for one query last moved the account
 
     def open(self, target: Target) -> bool:
         """Begins to ask a target; False where it has no account."""
-        self.target = target
+        self.target, self._until = target, monotonic() + SECONDS
         return self.account.open(target)
 
     def restart(self, target: Target) -> None:
@@ -142,6 +144,19 @@ class BudgetAsking(ABC, Generic[Input]):
         if self.violation is None and one.answered and self.in_time:
             self._judge_at_other_deltas(one)
         return refused >= few
+
+    def until_moved(self, one: Input) -> bool:
+        """Calls for one query of an input, and more while the account does not move.
+
+        Returns whether the budget was spent.
+        """
+        before = self.account.now
+        for _ in range(_SINGLES):
+            if self.until_spent(one, 1, one.asked + 1):
+                return True
+            if self.violation is not None or before is None or self.account.now != before:
+                return False
+        return False
 
     def call(
         self,

@@ -223,20 +223,15 @@ def several_accounts(given: int, resumed: int, allowed: Iterable[int]) -> Note |
     if found is None and not shown:
         return None
     again = f"{resumed:,} calls were answered that had been refused just before"
-    words = f"each worker seems to keep an account of its own: {again}"
-    if found is None:
-        return Note("account-for-each-worker", words, {"given": given, "resumed": resumed})
-    accounts, one = found
-    many = f"{given:,} queries are as many as {accounts} accounts of {one:,} allow"
-    if shown:
-        words = f"{words}, and {many}"
-    else:
-        words = (
-            f"{many}: each worker may keep an account of its own, or a query is charged "
-            f"1/{accounts} of its cost"
-        )
-    fields = {"given": given, "resumed": resumed, "accounts": accounts, "allowed": one}
-    return Note("account-for-each-worker", words, fields)
+    fields, seen = {"given": given, "resumed": resumed}, [again] if shown else []
+    if found is not None:
+        accounts, one = found
+        seen.append(f"{given:,} queries are as many as {accounts} accounts of {one:,} allow")
+        fields |= {"accounts": accounts, "allowed": one}
+    keeps = "each worker keeps an account of its own"
+    if not shown:
+        keeps = "each worker may keep an account of its own, or a query is charged a part of it"
+    return Note("account-for-each-worker", f"{', and '.join(seen)}: {keeps}", fields)
 
 
 def _by_chance(given: int, tried: list[int]) -> float:

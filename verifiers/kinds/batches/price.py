@@ -33,8 +33,7 @@ class BatchesPrivacyClaim(Check):
         self._failed = {check.id for check in failed}
 
     def conclude(self, context: RunContext) -> Outcome | None:
-        privacy, multiplier = self.claim.privacy, self.claim.mechanism.noise_multiplier
-        assert privacy is not None
+        privacy, multiplier = self.claim.private, self.claim.mechanism.noise_multiplier
         assert multiplier is not None
         terms = multiplier, privacy.queries, privacy.delta
         batches = self.claim.mechanism.batches

@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import PrivateAttr, model_validator
 
 from ...claims.claim import Claim, ClaimError
-from ...claims.tables import ANY_QUERIES, Table
+from ...claims.tables import ANY_QUERIES, AccountantClaim, Table
 from ...findings.note import Note
 from ...inputs.files import found_from
 from ...inputs.histogram_file import read_histograms
@@ -19,10 +19,22 @@ from ...inputs.release_log import RowReader
 from ...run.checks import NO_PRIVACY
 from ...targets.labels import LABELS, Form, FormRelease
 from ...targets.release import Release
-from .accountant_claim import Charges, LabelsAccountant
 from .log_claim import LogClaim
 from .mechanism import LabelsMechanism
 from .weighted import made_inputs, weighed_inputs
+
+Charges = Literal["all", "realised", "data-independent"]
+"""What a query is charged.
+
+"all": as much whatever its outcome; "realised": its screening, and its answer only when it is
+given; "data-independent": as much whatever the votes.
+"""
+
+
+class LabelsAccountant(AccountantClaim):
+    """`[accountant]` of labels: what its charges depend on too, where the claim says so."""
+
+    charges: Charges | None = None
 
 
 class InputsClaim(Table):

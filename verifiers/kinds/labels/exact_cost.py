@@ -3,10 +3,9 @@
 import math
 from functools import lru_cache
 
+from ....reference.accounting.analyses import CountedCost
 from ....reference.accounting.composition import Repeated, epsilon_bracket
-from ....reference.accounting.pure import pure_epsilon
-from ....reference.accounting.release_costs import CountedCost
-from ....reference.accounting.rounding import is_of_noisy_counts
+from ....reference.accounting.gnmax import is_of_noisy_counts
 from ....reference.mechanisms import NoisyArgmax, UnknownMechanismError
 from ....reference.noise import Gaussian
 from ....reference.numbers.families import Gaussian as OnNumbers
@@ -51,11 +50,10 @@ def proven_epsilon(claim: LabelsMechanism, privacy: PrivacyClaim) -> float | Non
         counted = CountedCost(mechanism, neighbours, teachers=claim.teachers)
     except UnknownMechanismError:
         return None
-    found = [counted.epsilon(privacy.queries, 0, privacy.delta)]
-    noise = mechanism.noise if isinstance(mechanism, NoisyArgmax) else None
-    if noise is not None and not isinstance(noise.unrounded, Gaussian):
-        found.append(pure_epsilon(noise, neighbours) * privacy.queries)
-    elif noise is not None and is_of_noisy_counts(noise):
+    found = counted.least_epsilon(privacy.queries, 0, privacy.delta)
+    noise = mechanism.noise
+    of_counts = isinstance(mechanism, NoisyArgmax) and is_of_noisy_counts(noise)
+    if of_counts and isinstance(noise.unrounded, Gaussian):
         moved = math.sqrt(neighbours.squared * privacy.queries)
-        found.append(move_epsilon(OnNumbers(noise.scale), moved, privacy.delta))
-    return min(found)
+        found = min(found, move_epsilon(OnNumbers(noise.scale), moved, privacy.delta))
+    return found

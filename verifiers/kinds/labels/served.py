@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....reference import REFUSAL, BudgetExhausted, Histogram, as_histogram
-from ....reference.accounting.release_costs import CountedCost, release_costs
+from ....reference.accounting.analyses import CountedCost, release_costs
 from .claim import LabelsClaim
 
 

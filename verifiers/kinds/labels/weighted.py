@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ....reference.accounting.analyses import CountedCost
 from ....reference.accounting.neighbourhood import Neighbourhood
-from ....reference.accounting.release_costs import CountedCost
 from ...findings.note import Note
 from ...inputs.input_file import Input
 from .mechanism import Groups, LabelsMechanism

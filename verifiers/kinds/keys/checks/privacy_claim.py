@@ -18,14 +18,14 @@ class KeysPrivacyClaim(ReleasedAloneClaim):
     @property
     def alone(self) -> tuple[str, float]:
         one = replace(self.claim.mechanism.keys, adjacency=Adjacency.ADD_REMOVE).delta
-        queries = self.privacy.queries
+        queries = self.claim.private.queries
         least = 1.0 if one >= 1 else -math.expm1(queries * math.log1p(-one))
         return f"keys that one {self.claim.mechanism.unit} alone makes", least
 
     def cost(self) -> CertainCost:
         """Keys of other counts are released at other rates, a lower bound on epsilon in balls."""
-        delta = min(self.privacy.delta * (1.0 + ROUNDING), math.nextafter(1.0, 0.0))
-        cost = keys_cost(self.claim.mechanism.keys, self.privacy.queries, delta)
+        delta = min(self.claim.private.delta * (1.0 + ROUNDING), math.nextafter(1.0, 0.0))
+        cost = keys_cost(self.claim.mechanism.keys, self.claim.private.queries, delta)
         who = f"a {self.claim.mechanism.unit}"
         return CertainCost(who, cost.epsilon, cost.releases, f" ({_neighbours(cost)})")
 

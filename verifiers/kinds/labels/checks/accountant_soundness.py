@@ -7,9 +7,9 @@ from functools import cached_property
 import numpy as np
 
 from .....reference import ConfidentGNMax, Histogram
+from .....reference.accounting.analyses import release_costs
 from .....reference.accounting.certified import renyi_lower
 from .....reference.accounting.divergences import renyi_divergence
-from .....reference.accounting.release_costs import release_costs
 from .....reference.accounting.worst_pair import worst_pair
 from .....reference.clock import step
 from ....findings.excluded import Excluded

@@ -6,20 +6,17 @@ votes; and that refused queries are charged as others, or for their screening al
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from flint import arb
 
 from .....reference import ConfidentGNMax, Gaussian, Laplace, NoisyArgmax
-from .....reference.accounting.analyses import query_cost
+from .....reference.accounting.analyses import Charging, query_cost, release_costs
 from .....reference.accounting.conversions import ORDERS, best_epsilon, most_repeats
+from .....reference.accounting.gnmax import is_of_noisy_counts
 from .....reference.accounting.neighbourhood import MOVED_VOTE
 from .....reference.accounting.pure import pure_epsilon
-from .....reference.accounting.release_costs import release_costs
-from .....reference.accounting.rounding import is_of_noisy_counts
-from .....reference.accounting.screened import Charging
 from .....reference.arrays import Matrix
 from .....reference.numbers import Move, NumberNoise, families
 from .....reference.numbers.certified import CertifiedPair, gaussian_epsilon
@@ -38,8 +35,7 @@ class BudgetAllowed:
     """Compares numbers of answers with the claimed queries, and with what epsilon allows."""
 
     def __init__(self, claim: LabelsClaim) -> None:
-        assert claim.privacy is not None
-        self.claim, self.privacy = claim, claim.privacy
+        self.claim, self.privacy = claim, claim.private
         self._neighbourhood = claim.mechanism.neighbourhood
 
     @cached_property
@@ -115,12 +111,9 @@ class BudgetAllowed:
 
     def factor(self, answered: int) -> str:
         """How `answered` compares with what the data-independent analysis allows, in words."""
-        if not self.sound:
-            return "the data-independent analysis allows none"
-        if answered == self.sound:
-            return "the data-independent analysis allows as many"
-        times = f"{answered / self.sound:.2f} times as many"
-        return f"the data-independent analysis allows {self.sound:,}, so that it gave {times}"
+        times = answered / max(self.sound, 1)
+        allows = f"the data-independent analysis allows {self.sound:,}"
+        return f"{allows}, and it gave {times:.2f} times as many"
 
     def _allowed(self, kind: BudgetHistogram) -> Iterator[tuple[int, str]]:
         """For each analysis that a correct account may use: answers that it allows, its name."""
@@ -149,14 +142,6 @@ class BudgetAllowed:
         return f"{kind.answered:,} queries of {self.claim.named(kind.votes)} alone"
 
 
-@dataclass(frozen=True)
-class _Reading:
-    """What is charged, in words, and the epsilon that it comes to."""
-
-    words: str
-    epsilon: float
-
-
 def above_one_reading(claim: LabelsClaim, kind: BudgetHistogram) -> Note | None:
     """A warning where queries of one histogram cost too much by one reading, and not by another.
 
@@ -164,106 +149,94 @@ def above_one_reading(claim: LabelsClaim, kind: BudgetHistogram) -> Note | None:
     the strictest reading that it leaves open. None where this cannot be shown, as of noise whose
     counts have no known cost.
     """
-    assert claim.privacy is not None
     if claim.mechanism.classes == 2 and not claim.mechanism.refuses:
         return None  # the labels' own cost is known, and counts cost more
     counted = claim.charges != "realised"
-    if counted and kind.asked <= claim.privacy.queries:
+    if counted and kind.asked <= claim.private.queries:
         return None
-    epsilon = claim.privacy.epsilon * ROUNDING
+    epsilon = claim.private.epsilon * ROUNDING
     readings = list(_whatever_the_votes(claim, kind))
-    if not readings or readings[0].epsilon <= epsilon or _covered(claim, kind):
+    if not readings or readings[0][1] <= epsilon or _covered(claim, kind):
         return None
-    strictest = readings[0]
-    votes = _Reading("where these votes alone are charged", kind.least)
-    other = next((r for r in readings if r.epsilon <= epsilon), votes)
-    queries, named = claim.privacy.queries, claim.named(kind.votes)
+    strictest, cost = readings[0]
+    votes = ("where these votes alone are charged", kind.least)
+    other, other_cost = next((r for r in readings if r[1] <= epsilon), votes)
+    queries, named = claim.private.queries, claim.named(kind.votes)
     than = f", more than the claim's queries = {queries:,}" if counted else ""
     answers = f" and answered {kind.answered:,}" if claim.mechanism.refuses else ""
     return Note(
         "above-one-reading",
-        f"it took {kind.asked:,} queries of {named} alone{answers}{than}. {strictest.words} they "
-        f"are charged epsilon {strictest.epsilon:.4g} or more (certified, for the noisy counts), "
-        f"above {claim.privacy.epsilon:g}; {other.words} no more than {other.epsilon:.4g} is "
+        f"it took {kind.asked:,} queries of {named} alone{answers}{than}. {strictest} they "
+        f"are charged epsilon {cost:.4g} or more (certified, for the noisy counts), "
+        f"above {claim.private.epsilon:g}; {other} no more than {other_cost:.4g} is "
         "shown, which is within: that the labels cost more than claimed is not proved",
         {
             "queries": kind.asked,
             "answers": kind.answered,
-            "cost": strictest.epsilon,
-            "other_cost": other.epsilon,
-            "epsilon": claim.privacy.epsilon,
+            "cost": cost,
+            "other_cost": other_cost,
+            "epsilon": claim.private.epsilon,
         },
     )
 
 
-def _whatever_the_votes(claim: LabelsClaim, kind: BudgetHistogram) -> Iterator[_Reading]:
+def _whatever_the_votes(claim: LabelsClaim, kind: BudgetHistogram) -> Iterator[tuple[str, float]]:
     """The readings by which votes do not matter, the strictest first, with certain costs."""
-    mechanism = claim.mechanism.mechanism()
-    if not isinstance(mechanism, ConfidentGNMax):
-        epsilon = _of_counts(claim, kind.answered)
+    if not claim.mechanism.refuses:
+        epsilon = _of_noise(claim, 0, kind.answered)
         if epsilon is not None:
-            yield _Reading("By the noise, whatever the votes,", epsilon)
+            yield "By the noise, whatever the votes,", epsilon
         return
     if claim.charges != "realised":
         words = "With refused queries charged as others, whatever the votes,"
-        yield _Reading(words, _of_screens(claim, kind.asked, kind.asked))
+        yield words, _of_noise(claim, kind.asked, kind.asked) or 0.0
     if claim.charges in (None, "realised"):
         words = "with refused queries charged their screening alone"
         words = words if claim.charges is None else f"{words.capitalize()}, whatever the votes,"
-        yield _Reading(words, _of_screens(claim, kind.asked, kind.answered))
+        yield words, _of_noise(claim, kind.asked, kind.answered) or 0.0
 
 
-def _of_counts(claim: LabelsClaim, answers: int) -> float | None:
-    """Epsilon that so many releases of the noisy counts certainly cost; None if it is not known."""
+def _of_noise(claim: LabelsClaim, screenings: int, answers: int) -> float | None:
+    """Epsilon that so many noisy largest counts and noisy counts certainly cost together.
+
+    None where it is not known, as of counts whose noise is cut before it is added.
+    """
     mechanism, near = claim.mechanism.mechanism(), claim.mechanism.neighbourhood
-    if not (isinstance(mechanism, NoisyArgmax) and is_of_noisy_counts(mechanism.noise)):
+    noise, delta, squared = mechanism.noise.unrounded, claim.private.delta, arb(0)
+    if isinstance(mechanism, ConfidentGNMax):
+        squared = arb(near.votes) ** 2 * screenings / arb(mechanism.threshold_noise.scale) ** 2
+    elif not (isinstance(mechanism, NoisyArgmax) and is_of_noisy_counts(mechanism.noise)):
         return None
-    delta = claim.privacy.delta if claim.privacy else 0.0
-    noise = mechanism.noise.unrounded
     if isinstance(noise, Gaussian):
-        return gaussian_epsilon((arb(near.squared) * answers).sqrt() / arb(noise.scale), delta)
+        if is_of_noisy_counts(mechanism.noise):
+            squared += arb(near.squared) * answers / arb(noise.scale) ** 2
+        return gaussian_epsilon(squared.sqrt(), delta)
     if isinstance(noise, Laplace) and near.votes == 1:
         counts = NumberNoise(families.Laplace(noise.scale))
         return CertifiedPair(counts, Move(1.0, near.counts)).epsilon_lower(answers, delta)
     return None
 
 
-def _of_screens(claim: LabelsClaim, screenings: int, answers: int) -> float:
-    """Epsilon that so many noisy largest counts and noisy counts certainly cost together."""
-    mechanism, near = claim.mechanism.mechanism(), claim.mechanism.neighbourhood
-    assert isinstance(mechanism, ConfidentGNMax)
-    assert claim.privacy is not None
-    screen, noise = mechanism.threshold_noise.scale, mechanism.noise.unrounded.scale
-    counts = arb(near.squared) * answers if is_of_noisy_counts(mechanism.noise) else arb(0)
-    squared = arb(near.votes) ** 2 * screenings / arb(screen) ** 2 + counts / arb(noise) ** 2
-    return gaussian_epsilon(squared.sqrt(), claim.privacy.delta)
-
-
 def _covered(claim: LabelsClaim, kind: BudgetHistogram) -> bool:
     """Whether the published analysis of these votes allows the queries."""
     if claim.charges == "data-independent":
         return False
-    assert claim.privacy is not None
     mechanism, near = claim.mechanism.mechanism(), claim.mechanism.neighbourhood
     charging: Charging = "realised" if claim.charges == "realised" else "all"
 
     def cost(orders: Matrix) -> Matrix:
-        parts = [(False, kind.answered), (True, kind.asked - kind.answered)]
-        costs = [
-            times
-            * query_cost(
-                kind.votes,
-                mechanism,
-                orders,
-                "data-dependent",
-                neighbourhood=near,
-                charging=charging,
-                refused=refused,
-            )
-            for refused, times in parts
-            if times
-        ]
-        return np.asarray(np.sum(costs, axis=0))
+        both, refused = np.array([kind.votes, kind.votes]), [False, True]
+        costs = query_cost(
+            both,
+            mechanism,
+            orders,
+            "data-dependent",
+            neighbourhood=near,
+            charging=charging,
+            refused=refused,
+        )
+        total = kind.answered * costs[0] + (kind.asked - kind.answered) * costs[1]
+        return np.asarray(total)
 
-    found = best_epsilon(cost, claim.privacy.delta).epsilon
-    return found <= _CONVERSIONS * claim.privacy.epsilon
+    found = best_epsilon(cost, claim.private.delta).epsilon
+    return found <= _CONVERSIONS * claim.private.epsilon

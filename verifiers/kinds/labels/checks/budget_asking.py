@@ -25,7 +25,6 @@ SEVERAL = (2, 3, 4, 5, 6)
 """Labels of a call, by which an account may charge as one what are several."""
 
 _LARGE = 50  # labels, for blocks by which calls may be charged
-_SINGLES = 32  # calls for one label of a histogram, while the account does not change
 _CALLS = 384  # about so many calls until answers to a histogram have certainly cost too much
 _FEW_CALLS = 2_000  # about so many smaller calls, once larger ones are refused
 _ROW, _ROW_PART = 64, 16  # equal single calls: at most so many, and this part of the limit
@@ -88,8 +87,7 @@ class LabelsBudgetAsking(BudgetAsking[BudgetHistogram]):
     costliest: BudgetHistogram | None = None
 
     def __init__(self, claim: LabelsClaim) -> None:
-        assert claim.privacy is not None
-        super().__init__(claim.privacy)
+        super().__init__(claim.private)
         self.claim = claim
         self.rises = Rises()
         self.uncharged: BudgetHistogram | None = None  # what moved the account not at all
@@ -205,12 +203,10 @@ class LabelsBudgetAsking(BudgetAsking[BudgetHistogram]):
         account does not change, until they cost more than it says.
         """
         for kind in kinds:
-            before, patience, answered = self.account.now, _SINGLES, kind.answered
+            before, answered = self.account.now, kind.answered
             try:
-                while patience and self.account.now == before:
-                    if self.until_spent(kind, 1, kind.asked + 1):
-                        return
-                    patience = 0 if before is None else patience - 1
+                if self.until_moved(kind):
+                    return
                 if kind.answered == answered + 1:
                     self.rises.note(before, self.account.now)
             except Refused:

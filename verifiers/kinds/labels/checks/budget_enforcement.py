@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Self
 
+import numpy as np
+
 from .....reference import Gaussian
-from .....reference.accounting.analyses import answered_share
 from .....reference.accounting.neighbourhood import MOVED_VOTE
 from .....reference.clock import step
 from ....claims.tables import ANY_QUERIES
@@ -65,8 +66,7 @@ class LabelsBudgetEnforcement(BudgetCheck, LabelsCheck):
         return _CACHING if claim.mechanism.caching else None
 
     def __init__(self, claim: LabelsClaim, reopen: Callable[[], Target] | None = None) -> None:
-        assert claim.privacy is not None
-        self.claim, self.privacy, self.reopen = claim, claim.privacy, reopen
+        self.claim, self.privacy, self.reopen = claim, claim.private, reopen
         self.asking, self.allowed = LabelsBudgetAsking(claim), BudgetAllowed(claim)
 
     # -- which histograms, in which calls --------------------------------------------------------
@@ -204,7 +204,7 @@ class LabelsBudgetEnforcement(BudgetCheck, LabelsCheck):
         limit = int(_SPARE * kind.limit) + _BATCHES
         if not self.claim.mechanism.refuses:
             return limit
-        share = answered_share(kind.votes, self.claim.mechanism.mechanism())
+        share = float(np.exp(self.claim.mechanism.mechanism().log_screening(kind.votes)[0]))
         return int(min(_PATIENCE * limit / max(share, 1e-9), 2.0 * MOST_ANSWERS))
 
     # -- what was found --------------------------------------------------------------------------

@@ -26,10 +26,9 @@ def costliest(claim: LabelsClaim) -> tuple[CertainCost, int] | None:
 
     Only answers count, also where the mechanism may refuse. None where no histogram exceeds it.
     """
-    assert claim.privacy is not None
     found = []
     for cost in _of_inputs(claim) if claim.given else _of_the_worst_pair(claim):
-        answers = cost.answers_beyond(claim.privacy.epsilon)
+        answers = cost.answers_beyond(claim.private.epsilon)
         if answers is not None:
             found.append((cost, answers))
     return min(found, key=lambda pair: pair[1], default=None)
@@ -81,8 +80,7 @@ def in_scope(claim: LabelsClaim) -> list[tuple[CertainCost, int]]:
 
     The cheapest come first. Raises ValueError for a file that cannot be read.
     """
-    assert claim.privacy is not None
-    rows = Counter(row.histogram for row in read_histograms(claim.privacy.scope))
+    rows = Counter(row.histogram for row in read_histograms(claim.private.scope))
     if claim.given:  # nothing else may be asked
         known = {row.histogram for row in claim.given}
         rows = Counter({votes: times for votes, times in rows.items() if votes in known})
@@ -94,21 +92,19 @@ def _cost(
     claim: LabelsClaim, votes: Sequence[int] | Histogram, others: Iterable[Histogram] = ()
 ) -> CertainCost:
     """The cost of answers to a histogram (c,); others: neighbours that are tried in addition."""
-    assert claim.privacy is not None
     return CertainCost(
         claim.mechanism.mechanism().answering,
         np.array(votes),
-        claim.privacy.delta,
+        claim.private.delta,
         claim.mechanism.neighbourhood,
         others,
     )
 
 
 def _kinds(claim: LabelsClaim) -> Iterator[Histogram]:
-    assert claim.privacy is not None
     mechanism = claim.mechanism.mechanism().answering
     classes, teachers = claim.mechanism.classes, claim.mechanism.teachers
-    for chance in sorted({min(_SEEN * claim.privacy.delta, _RUNNERS_UP[0]), *_RUNNERS_UP}):
+    for chance in sorted({min(_SEEN * claim.private.delta, _RUNNERS_UP[0]), *_RUNNERS_UP}):
         yield _lead(mechanism, classes, teachers, chance)
     yield _split(classes, teachers, teachers // 2)
     yield np.array([(teachers + k) // classes for k in reversed(range(classes))])

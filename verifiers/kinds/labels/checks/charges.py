@@ -10,25 +10,23 @@ budget of realised charges costs no more (docs/explanation/realised-charges.md).
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from typing import Any, Literal
 
 import numpy as np
 from flint import arb
 
 from .....reference import ConfidentGNMax, Histogram, Laplace
-from .....reference.accounting.analyses import answer_data_independent
+from .....reference.accounting.analyses import answer_data_independent, knn_data_independent
 from .....reference.accounting.certified import enclosed_law, enclosed_screening
-from .....reference.accounting.lnmax import lnmax_data_independent
+from .....reference.accounting.gnmax import threshold_data_independent
 from .....reference.accounting.neighbourhood import MOVED_VOTE, ONE_MORE_OR_LESS, Neighbourhood
-from .....reference.accounting.pure import pure_data_independent
-from .....reference.accounting.screened import threshold_data_independent
+from .....reference.accounting.pure import lnmax_data_independent, pure_data_independent
 from .....reference.arrays import Matrix, Vector
 from .....reference.mechanisms import ClaimedMechanism
 from ....findings.note import Note
 from ....run.charged_orders import ChargedOrders
 from ....targets import Charge, Target
-from ..accountant_claim import Charges
+from ..claim import Charges
 from ..mechanism import LabelsMechanism
 
 TOO_LOW = "charge-too-low"
@@ -135,19 +133,19 @@ def near_threshold(mechanism: ConfidentGNMax, classes: int, teachers: int) -> It
 
 def resembled(claim: LabelsMechanism, part: ChargedPart) -> Note | None:
     """What the charge for a part resembles; None where nothing known is near."""
-    costs = part.charge.costs
-    for known, note in _known(claim, part.of, part.charge.orders):
+    costs, orders = part.charge.costs, part.charge.orders
+    answer, screen = _published(claim, orders, claim.neighbourhood)
+    bound = {"query": answer + screen, "screening": screen, "answer": answer}[part.of]
+    for known, note in _known(claim, orders, answer, screen, bound):
         finite = np.isfinite(known)  # of some published bounds the computation fails at low orders
         near = np.abs(costs[finite] - known[finite]) <= _NEAR * known[finite]
         if near.all() and np.array_equal(costs[~finite], known[~finite]):
             return note
-    return _less_beyond(part, claim)
+    return _less_beyond(part, bound)
 
 
-def _less_beyond(part: ChargedPart, claim: LabelsMechanism) -> Note | None:
+def _less_beyond(part: ChargedPart, bound: Vector) -> Note | None:
     """A charge that is the published bound up to an order, and one share of it beyond."""
-    answer, screen = _published(claim, part.charge.orders, claim.neighbourhood)
-    bound = {"query": answer + screen, "screening": screen, "answer": answer}[part.of]
     share = part.charge.costs / bound
     whole = np.abs(share - 1.0) <= _NEAR
     last = int(np.argmin(whole)) - 1  # the last order before the first that is not charged in full
@@ -158,11 +156,11 @@ def _less_beyond(part: ChargedPart, claim: LabelsMechanism) -> Note | None:
     return Note("high-orders-undercharged", message, {"up_to_order": order, "fraction": beyond})
 
 
-def _known(claim: LabelsMechanism, of: PartName, orders: Vector) -> Iterator[tuple[Vector, Note]]:
-    """Known wrong charges (n,), each with its name."""
+def _known(
+    claim: LabelsMechanism, orders: Vector, answer: Vector, screen: Vector, published: Vector
+) -> Iterator[tuple[Vector, Note]]:
+    """Known wrong charges (n,), each with its name; published: of the part that is charged."""
     scale, near = claim.noise.scale / claim.heaviest, claim.neighbourhood
-    answer, screen = _published(claim, orders, near)
-    published = answer + screen
     if isinstance(claim.noise.unrounded, Laplace) and near == MOVED_VOTE:
         yield (
             pure_data_independent(1.0 / scale, orders),
@@ -172,7 +170,6 @@ def _known(claim: LabelsMechanism, of: PartName, orders: Vector) -> Iterator[tup
             ),
         )
     if claim.refuses:
-        published = {"query": published, "screening": screen, "answer": answer}[of]
         message = "the published bound of an answer, without that of the screening"
         yield answer, Note("screening-not-charged", message)
         message = "the published bound of the screening, without that of an answer"
@@ -183,9 +180,7 @@ def _known(claim: LabelsMechanism, of: PartName, orders: Vector) -> Iterator[tup
                 "fewer-votes-charged", f"{_PUBLISHED} of {words}", {"counts_moved": other.l1}
             )
             yield np.add(*_published(claim, orders, other)), note
-    if claim.sampled is not None and find_spec("dp_accounting") is not None:
-        from .....reference.accounting.knn import knn_data_independent
-
+    if claim.sampled is not None:
         drawn = claim.sampled.amount
         share = drawn if claim.sampled.drawn is None else min(1.0, drawn / claim.teachers)
         yield (

@@ -245,28 +245,17 @@ class LabelsHistogramLeakage(LabelsCheck):
         often = "once, as answers are cached"
         if not claim.mechanism.caching:
             often = counted(self.asked, "time", "times")
-            often += " (the claim names no number)" if claim.privacy is None else ""
-        own = claim.given or self.plan.streams[self.worst.stream].role is Role.OWN
         text = (
-            f"an attacker who asks one question {often}, with {'' if own else 'made-up '}votes "
-            f"{claim.named(figure.histogram)}, recovers {100 - lost:.1f} % of the votes"
-            f"{_over_guessing(figure)} and misplaces {lost:.1f} % "
+            f"an attacker who asks one question {often}, with votes "
+            f"{claim.named(figure.histogram)}, recovers {100 - lost:.1f} % of the votes, where "
+            f"guessing even votes does {100 * figure.guessed:.1f} %, and misplaces {lost:.1f} % "
             f"({100 * figure.low:.1f} to {100 * figure.high:.1f} % in 95 % of "
             f"{figure.attacks:,} simulated attacks"
         )
         if self.worst.from_target is not None:
-            fewer = ", fewer than that attacker has" if self.queries < self.asked else ""
             labels = counted(self.queries, "label", "labels")
             text += f"; {100 * self.worst.from_target:.1f} % from the {labels} that the target gave"
-            text += fewer
         return text + ")"
-
-
-def _over_guessing(figure: Leakage) -> str:
-    """What an attacker recovers beyond a guess without any answer, in words."""
-    gain = 100.0 * (figure.recovered - figure.guessed)
-    more = f"{abs(gain):.1f} points {'fewer' if gain < 0.0 else 'more'}"
-    return f", {more} than guessing even votes does ({100 * figure.guessed:.1f} %),"
 
 
 def attacker_queries(claim: LabelsClaim) -> int:

@@ -21,7 +21,6 @@ from ....targets import (
     calls_at_once,
     checked_labels,
 )
-from ....text import counted
 from ..claim import LabelsClaim
 from ..planning.given_inputs import clearest_histogram, opening_histogram
 from ..planning.histograms import far_totals, near_totals
@@ -49,10 +48,9 @@ class LabelsInputContract(LabelsCheck):
     """Asks a handful of valid histograms before any evidence is gathered.
 
     Afterwards: `serves_other_totals`, whether totals other than the claimed teachers are served;
-    `served_near`, where not, which of `near_totals` are; `first`, the labels of the first call, of
-    the histogram `opening`; `more`, those of calls like it in flight at once; `others`, how many
-    labels of which total; `drawn`, the first label of each histogram; `calls`, all calls with their
-    labels, in the order asked.
+    `served_near`, where not, which of `near_totals` are; `calls`, all calls with their labels, in
+    the order asked; `opened`, how many of them, the first and those in flight at once, were for the
+    histogram `opening`.
     """
 
     id = "input-contract"
@@ -72,10 +70,7 @@ class LabelsInputContract(LabelsCheck):
         self.refusals: list[Note] = []
         self.opening = np.array(opening) if opening else opening_histogram(claim)
         self.clear = clearest_histogram(claim)
-        self.first: Labels = np.zeros(0, dtype=np.int64)
-        self.more: list[Labels] = []
-        self.others: list[tuple[int, int]] = []
-        self.drawn: dict[tuple[int, ...], int] = {}
+        self.opened = 0
         self.calls: list[tuple[Histogram, Labels]] = []
 
     def conclude(self, context: RunContext) -> Outcome | None:
@@ -89,8 +84,9 @@ class LabelsInputContract(LabelsCheck):
     def run(self, target: Target) -> None:
         """Raises TargetError that names the call for the first reply that breaks the rules."""
         with self._covered(self.opening, FRESH_CALL):
-            self.first = self._ask(target, self.opening, FRESH_CALL)
-            self.more = self._ask_at_once(target)
+            self._ask(target, self.opening, FRESH_CALL)
+            self._ask_at_once(target)
+            self.opened = len(self.calls)
         for size in _SIZES:
             with self._covered(self.clear, size):
                 self._ask(target, self.clear, size)
@@ -130,16 +126,26 @@ class LabelsInputContract(LabelsCheck):
             "other number (ValueError, status 422 or an error): no other is asked then"
         )
 
-    def _ask_at_once(self, target: Target) -> list[Labels]:
+    @property
+    def first(self) -> Labels:
+        """The labels of the first call; none before it was answered."""
+        return self.calls[0][1] if self.calls else np.zeros(0, dtype=np.int64)
+
+    @property
+    def drawn(self) -> dict[tuple[int, ...], int]:
+        """The first label of each histogram."""
+        return {tuple(asked.tolist()): int(labels[0]) for asked, labels in reversed(self.calls)}
+
+    def _ask_at_once(self, target: Target) -> None:
         if self.mechanism.caching:
-            return []  # which draws one label for the histogram, however often it is asked
+            return  # which draws one label for the histogram, however often it is asked
         fits = self._budget // FRESH_CALL - _KEPT
         sizes = (FRESH_CALL,) * max(0, min(calls_at_once(at_once(target)), fits))
         self.queries += sum(sizes)
         replies, _ = ask_each(target, [(self.opening, size) for size in sizes])
-        more = [self._checked(reply, self.opening, FRESH_CALL) for reply in replies]
-        self.calls += [(self.opening, labels) for labels in more]
-        return more
+        self.calls += [
+            (self.opening, self._checked(reply, self.opening, FRESH_CALL)) for reply in replies
+        ]
 
     @contextmanager
     def _covered(self, histogram: Histogram, size: int) -> Iterator[None]:
@@ -158,14 +164,10 @@ class LabelsInputContract(LabelsCheck):
                 f"error), although the claim covers it: {refusal}; {look}"
             ) from None
 
-    def _ask(self, target: Target, histogram: Histogram, size: int) -> Labels:
+    def _ask(self, target: Target, histogram: Histogram, size: int) -> None:
         self.queries += size
         labels = self._checked(target.ask(histogram, size), histogram, size)
         self.calls.append((histogram, labels))
-        if self.first.size:
-            self.others.append((int(histogram.sum()), labels.size))
-        self.drawn.setdefault(tuple(histogram.tolist()), int(labels[0]))
-        return labels
 
     def _checked(self, reply: Any, histogram: Histogram, size: int) -> Labels:
         return checked_labels(reply, histogram, size, self.mechanism.refuses, self.release)
@@ -176,15 +178,11 @@ def _totals_refused(refused: Mapping[int, Refused], served: Sequence[int]) -> No
 
     served: those that were answered; of all others nothing is known.
     """
-    first, *more = refused
-    what = f"a total of {counted(first, 'vote', 'votes')} is"
-    if more:
-        what = f"totals of {', '.join(f'{total:,}' for total in sorted(refused))} votes are"
-    rest = "no other total was tried"
-    if served:
-        rest = f"{', '.join(f'{total:,}' for total in sorted(served))} are served, and {rest}"
-    fields = {"votes": first, "totals": list(refused)}
-    return Note("input-refused", f"{what} refused ({rest}): {refused[first]}", fields)
+    first = next(iter(refused))
+    what, rest = (", ".join(f"{total:,}" for total in sorted(some)) for some in (refused, served))
+    rest = f"{rest} are served, and no other" if served else "no other"
+    message = f"totals of {what} votes are refused ({rest} total was tried): {refused[first]}"
+    return Note("input-refused", message, {"votes": first, "totals": list(refused)})
 
 
 def most_queries(claim: LabelsClaim) -> int:

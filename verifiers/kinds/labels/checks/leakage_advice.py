@@ -12,8 +12,8 @@ import numpy as np
 
 from .....attacks import Answers, misplaced, reconstruct
 from .....reference import Noise
+from .....reference.accounting.analyses import CountedCost, release_costs
 from .....reference.accounting.conversions import ORDERS, most_repeats
-from .....reference.accounting.release_costs import CountedCost, release_costs
 from ....findings.figures import Mitigation
 from ..claim import LabelsClaim
 from ..mechanism import LabelsMechanism

@@ -14,6 +14,12 @@ from ..planning.streams import Role, Stream
 from .base import CACHED, PLAIN, Circumstances, LabelsCheck, refuting
 from .compared_streams import PAIR_REFUSED
 
+_NO_NEIGHBOURS = Note(
+    "no-neighbours-asked",
+    "no two inputs of the claim, or of totals that are served, are neighbours: one vote apart, "
+    "under add-remove of one vote more or less",
+)
+
 
 class LabelsPrivacyAudit(LabelsCheck):
     """Bounds the divergence of a tied pair from below, for any mechanism.
@@ -40,15 +46,7 @@ class LabelsPrivacyAudit(LabelsCheck):
 
     @classmethod
     def not_applicable_in(cls, plan: Plan) -> Reason:
-        claim = plan.claim.mechanism
-        if plan.pair(Role.PAIR):
-            return None
-        if claim.adjacency == "replace-one":
-            return Note("no-neighbours-asked", "no two inputs of the claim are one vote apart")
-        others = "no other totals are served, or claimed, than"
-        who = "every input has" if plan.claim.given else others
-        votes = f"{claim.teachers} votes, and under add-remove a neighbour has one more or less"
-        return Note("no-neighbours-asked", f"{who} {votes}")
+        return None if plan.pair(Role.PAIR) else _NO_NEIGHBOURS
 
     @classmethod
     def needs(cls, plan: Plan, at: int, stream: Stream) -> bool:
@@ -78,8 +76,7 @@ class LabelsPrivacyAudit(LabelsCheck):
 
     def conclude(self, context: RunContext | None = None) -> Outcome | None:
         """None where there were fewer labels than planned."""
-        privacy = self.plan.claim.privacy
-        assert privacy is not None
+        privacy = self.plan.claim.private
         found = self.pairs.bounds(privacy, privacy.queries, self.alpha)
         if self.lacking is not None:
             return Outcome(Verdict.NOT_APPLICABLE, Finding.of(self.lacking), found.queries)

@@ -12,7 +12,7 @@ from .....reference import Histogram
 from .....reference.accounting.certified import delta_lower, epsilon_lower
 from .....reference.accounting.counting import MOST, best_count, costliest_count
 from .....reference.accounting.neighbourhood import MOVED_VOTE, ONE_MORE_OR_LESS, Neighbourhood
-from .....reference.accounting.pairs import worst_among
+from .....reference.accounting.pairs import worst_neighbours
 from .....reference.accounting.worst_pair import worst_pair
 from ....claims.tables import ANY_QUERIES
 from ....findings.excluded import Excluded
@@ -70,40 +70,38 @@ class PrivacyClaimCheck(LabelsCheck):
         return claim.uncounted
 
     def __init__(self, claim: LabelsClaim, neighbourhood: Neighbourhood | None = None) -> None:
-        assert claim.privacy is not None
-        self.claim, self.privacy = claim, claim.privacy
+        self.claim, self.privacy = claim, claim.private
         self.mechanism = claim.mechanism.mechanism()
         self.neighbourhood = neighbourhood or claim.mechanism.neighbourhood
-        self.best: DistinguishingTest | None = None
-        self.certified = 0.0
 
     def conclude(self, context: RunContext) -> Outcome:
         try:
-            self.run()
+            refuted = self.refuted
         except ValueError as error:
             found = Finding(f"privacy.scope: {error}", code="file-unreadable")
             return Outcome(Verdict.ERROR, found)
-        return Outcome(refuting(self.refuted), self.finding())
+        return Outcome(refuting(refuted), self.finding())
 
-    def run(self) -> None:
-        """Tries the costliest pairs. Raises ValueError for a scope that cannot be read."""
-        self.suspect()
-        if self.best is None:
-            return
-        test, epsilon = self.best, self.privacy.epsilon
-        self.certified = delta_lower(
-            *test.of.enclosed(self.mechanism), test.times, test.least, epsilon
-        )
+    @cached_property
+    def best(self) -> DistinguishingTest | None:
+        """The best test of the costliest pairs, in floating point.
 
-    def suspect(self) -> bool:
-        """Whether a test in floating point exceeds the claimed delta, without proof."""
+        Raises ValueError for a scope that cannot be read.
+        """
         tests = [self._best_test(*pair) for pair in self._pairs()]
-        self.best = max(tests, key=lambda test: (test.delta, test.epsilon), default=None)
-        return self.best is not None and self.best.delta > self.privacy.delta
+        return max(tests, key=lambda test: (test.delta, test.epsilon), default=None)
+
+    @cached_property
+    def certified(self) -> float:
+        """A number that delta at the claimed epsilon is certainly at least. Raises as `best`."""
+        if self.best is None:
+            return 0.0
+        test, balls = self.best, self.best.of.enclosed(self.mechanism)
+        return delta_lower(*balls, test.times, test.least, self.privacy.epsilon)
 
     @property
     def refuted(self) -> bool:
-        """Whether the claim is disproved."""
+        """Whether the claim is disproved. Raises as `best`."""
         return self.certified > self.privacy.delta
 
     def _pairs(self) -> list[tuple[Histogram, Histogram, int]]:
@@ -126,7 +124,7 @@ class PrivacyClaimCheck(LabelsCheck):
             times = 1 if claim.caching else min(asked, queries)
             here = np.array(votes)
             others = np.array(list(self.neighbourhood.among(here, range(here.size))))
-            worst_of = worst_among(here, others, self.mechanism, SEARCHED_ORDERS)
+            worst_of = worst_neighbours(here, self.mechanism, SEARCHED_ORDERS, among=others)
             for side in (worst_of.neighbours_from, worst_of.neighbours_towards):
                 for other in {tuple(n.tolist()) for n in side}:
                     found += [(np.array(votes), np.array(other), times)]
@@ -141,17 +139,15 @@ class PrivacyClaimCheck(LabelsCheck):
         return DistinguishingTest(of, times, least, delta, *most)
 
     def finding(self) -> Finding:
-        """The finding, after `run`."""
+        """The finding. Raises as `best`."""
         claim = self.privacy
         what = f"({claim.epsilon:g}, {claim.delta:g}) for "
         what += counted(claim.queries, "query", "queries")
-        if self.best is None or not self.refuted:
-            known = ""
-            if self.best is not None:
-                known = f": the best test found has delta {self.best.delta:.3g}"
+        test = self.best
+        if test is None or not self.refuted:
+            known = "" if test is None else f": the best test found has delta {test.delta:.3g}"
             text = f"{what} is not refuted{known}{self._between}"
             return Finding(text, figure=self.figure(), excludes=self._excluded)
-        test = self.best
         holds_for, others = self._of_others()
         return Finding(
             f"{what} is refuted: asked {test.times:,} times, {list(test.of.here)} and its "
@@ -203,10 +199,9 @@ class PrivacyClaimCheck(LabelsCheck):
     def foreseen(self) -> tuple[Excluded, ...]:
         """A smaller delta, by the claim alone."""
         try:
-            self.run()
+            return () if self.refuted else self._excluded
         except ValueError:
             return ()  # the run says that the scope cannot be read
-        return () if self.refuted else self._excluded
 
     @property
     def _excluded(self) -> tuple[Excluded, ...]:
@@ -228,12 +223,15 @@ class PrivacyClaimCheck(LabelsCheck):
         if self.claim.mechanism.unit == "record":
             most, name = self.neighbourhood.votes, "one moved vote"
             other, words = MOVED_VOTE, f"one moved vote, where a record moves {most}"
-        if other == self.neighbourhood or PrivacyClaimCheck(self.claim, other).suspect():
+        if other == self.neighbourhood:
+            return None, ""
+        best = PrivacyClaimCheck(self.claim, other).best
+        if best is not None and best.delta > self.privacy.delta:
             return None, ""
         return name, f"; it is not refuted for {words}"
 
     def figure(self) -> PrivacyCost | None:
-        """What the page draws; after `suspect`. None where there is no pair."""
+        """What the page draws. None where there is no pair."""
         if self.best is None:
             return None
         return PrivacyCost(
@@ -256,7 +254,6 @@ def cost_at(claim: LabelsClaim, scale: float) -> tuple[float, float] | None:
     noise = of.noise.times(scale / of.noise.scale)
     there = claim.model_copy(update={"mechanism": of.model_copy(update={"noise": noise})})
     check = PrivacyClaimCheck(there)
-    check.suspect()
     figure = check.figure()
     if figure is None:
         return None

@@ -119,13 +119,14 @@ class LabelsGathering:
         """Shows all checks the labels of the run's first call, and which were drawn after it."""
         if self._caching:
             return
-        calls = [self.contract.first, *self.contract.more]
-        first, sizes = np.concatenate(calls), tuple(call.size for call in calls)
-        self.asking.calls += self.contract.calls
+        calls, opened = self.contract.calls, self.contract.opened
+        first = np.concatenate([labels for _, labels in calls[:opened]])
+        sizes = tuple(labels.size for _, labels in calls[:opened])
+        self.asking.calls += calls
         self.show(self.plan.first(Role.FRESH), first, Circumstances(calls=sizes))
         if self.observers.fresh is not None:
-            for total, labels in self.contract.others:
-                self.observers.fresh.places.pass_over(total, labels)
+            for asked, labels in calls[opened:]:
+                self.observers.fresh.places.pass_over(int(asked.sum()), labels.size)
 
     def ask_batch(self, batch: LabelBatch) -> bool:
         """Feeds fresh labels of a stream to all checks; False when the run should end."""

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from .....reference import REFUSAL
-from .....reference.accounting.release_costs import CountedCost
+from .....reference.accounting.analyses import CountedCost
 from .....reference.mechanisms import UnknownMechanismError
 from .....reference.searches import last_from_zero
 from ....claims.tables import ANY_QUERIES, PrivacyClaim
@@ -257,7 +257,6 @@ def _budget(  # noqa: PLR0917 - all that the claim is held to
 ) -> CheckResult:
     """The result for the claim by itself, and for the queries of the log, with what they cost."""
     check = PrivacyClaimCheck(claim)
-    check.run()
     finding = check.finding()
     wrong = []
     if check.refuted:

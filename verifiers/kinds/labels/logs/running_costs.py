@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from .....reference import Gaussian, NoisyArgmax
-from .....reference.accounting.analyses import Analysis, query_cost, query_costs
+from .....reference.accounting.analyses import Analysis, query_cost
 from .....reference.accounting.conversions import ORDERS, best_epsilon, to_epsilon
 from .....reference.accounting.gnmax import gnmax_data_dependent, gnmax_data_independent
 from .....reference.accounting.neighbourhood import MOVED_VOTE, Neighbourhood
@@ -85,7 +85,7 @@ class RunningCost:
         """
         votes, number = np.array(list(times)), np.array(list(times.values()), dtype=np.float64)
         near = self.neighbourhood
-        costs = partial(query_costs, votes, self.mechanism, analysis=analysis, neighbourhood=near)
+        costs = partial(query_cost, votes, self.mechanism, analysis=analysis, neighbourhood=near)
         most = float(number.sum()) * pure_epsilon(self.mechanism.noise, near)
         return best_epsilon(lambda orders: number @ costs(orders=orders), delta, pure=most).epsilon
 
@@ -151,9 +151,8 @@ class CostWatch:
             return []
         if not self.claim_judged:
             self.claim_judged = True
-            check = PrivacyClaimCheck(self.claim)
-            check.run()
-            found += [PRIVACY] if check.refuted and PRIVACY not in raised else []
+            refuted = PrivacyClaimCheck(self.claim).refuted
+            found += [PRIVACY] if refuted and PRIVACY not in raised else []
         if rows < (_IDLE if idle else _GROWN) * self.looked or most is None:
             return found
         over = PRIVACY not in raised and not found and most > privacy.epsilon

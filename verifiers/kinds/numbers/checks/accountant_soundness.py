@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .....reference.numbers.certified import CertifiedPair
-from ....findings.excluded import PROVED, Excluded
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
@@ -100,7 +100,7 @@ class AccountantSoundness(Check):
         if not inputs or not certified_pair(self.claim.mechanism).is_plain:
             return ()
         size = {"share": 1.0 / _CLEARLY}
-        return (self.entry(_TOO_LOW, size, inputs, 0, method=_BY_BALLS, probability=PROVED),)
+        return (self.entry(_TOO_LOW, size, inputs, 0, method=_BY_BALLS),)
 
     def _charged(self) -> Iterator[tuple[str, Any, CertifiedPair]]:
         """Inputs to ask charges for, as messages call them, with what a release of each costs."""

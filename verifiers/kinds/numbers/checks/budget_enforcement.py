@@ -9,10 +9,9 @@ from typing import Any
 from .....reference.numbers.certified import CertifiedPair
 from .....reference.numbers.costs import pure_epsilon
 from .....reference.searches import last_from_zero
-from ....findings.excluded import PROVED, Excluded
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
-from ....findings.verdict import Verdict
 from ....run.account import ROUNDING
 from ....run.budget import (
     AGAIN,
@@ -35,6 +34,9 @@ from .pair_check import fractions
 PER_INPUT = Note("budget-per-input", "a budget is kept for each input, and what they cost adds up")
 """The cause where answers to one input stay below the claim, and those to several do not."""
 
+_CLAMPED = Note(
+    "farthest-neighbour-clamped", "the noise is clamped, and the farthest neighbour lies below"
+)
 _GROWN = 1.1  # times the answers, from one proof of their cost to the next
 
 
@@ -68,8 +70,7 @@ class NumbersBudgetAsking(BudgetAsking[AskedInput]):
     """
 
     def __init__(self, claim: NumbersClaim, pair: CertifiedPair) -> None:
-        assert claim.privacy is not None
-        super().__init__(claim.privacy)
+        super().__init__(claim.private)
         self.claim, self.pair, self.limit, self.paid = claim, pair, 0, 0
         self._certain = lru_cache(maxsize=4)(pair.epsilon_lower)
 
@@ -121,7 +122,6 @@ MOST_ANSWERS = 10**6
 _BY_BALLS = "so many answers to one input cost more than the claim, in ball arithmetic"
 _NUMBERS = 10**9  # of all answers together
 _BATCHES, _CALLS = 20, 2_000  # calls until answers have certainly cost too much; small ones then
-_SINGLES = 32  # calls for one release, while the account stands still
 _SPARE = 1.02  # of the answers that cost too much
 _ROLES = (InputRole.EMPTY, InputRole.TYPICAL, InputRole.ONE_RECORD)
 
@@ -142,21 +142,18 @@ class BudgetEnforcement(BudgetCheck):
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan, seed)
         self.reopen = budget_target(claim)
+        found = charged_pair(claim.mechanism)
+        assert found is not None, "a claim to which it applies"
+        self.asking = NumbersBudgetAsking(claim, found[1])
+        self.worst = AskedInput(claim.release.input_text(found[0]), found[0])
+        self.named_worst = self.worst.words
 
     @classmethod
     def not_applicable_to(cls, claim: NumbersClaim) -> Reason:
-        return without_privacy(claim) or fractions(claim)
+        lacking = without_privacy(claim) or fractions(claim)
+        return lacking or (_CLAMPED if charged_pair(claim.mechanism) is None else None)
 
     def conclude(self, context: RunContext) -> Outcome:
-        found = charged_pair(self.claim.mechanism)
-        if found is None:
-            below = "the noise is clamped, and the farthest neighbour lies below"
-            nothing = Note("farthest-neighbour-clamped", below)
-            return Outcome(Verdict.NOT_APPLICABLE, Finding.of(nothing))
-        values, pair = found
-        self.asking = NumbersBudgetAsking(self.claim, pair)
-        self.worst = AskedInput(self.claim.release.input_text(values), values)
-        self.named_worst = self.worst.words
         outcome = super().conclude(context)
         context.spend(self.asking.answered)
         return outcome
@@ -172,7 +169,7 @@ class BudgetEnforcement(BudgetCheck):
             return Note("cannot-be-seen-here", message, {"answers": self._most})
         self.asking.limit = limit
         for one in (*self._others(), self.worst):
-            self._ask_singly(one)
+            self.asking.until_moved(one)
         self._ask_most(self.worst)
         self._ask_alike()
         self._ask_restarted()
@@ -189,10 +186,7 @@ class BudgetEnforcement(BudgetCheck):
     @cached_property
     def _limit(self) -> int | None:
         """Answers to one input from which on the claim is certainly exceeded; None for too many."""
-        found = charged_pair(self.claim.mechanism)
-        if found is None:
-            return None
-        asking, most = NumbersBudgetAsking(self.claim, found[1]), self._most
+        asking, most = self.asking, self._most
         epsilon = asking.privacy.epsilon
         limit = last_from_zero(lambda times: asking.cost(times) <= epsilon, most) + 1
         return None if limit > most else limit
@@ -200,12 +194,11 @@ class BudgetEnforcement(BudgetCheck):
     @property
     def excluded(self) -> tuple[Excluded, ...]:
         """Answers to the input that costs most, by the claim alone."""
-        found, limit = charged_pair(self.claim.mechanism), self._limit
-        if found is None or limit is None:
+        limit = self._limit
+        if limit is None:
             return ()
-        where, size = (self.claim.release.input_text(found[0]),), {"answers": limit}
-        code = NOT_ENFORCED.code
-        return (self.entry(code, size, where, limit, method=_BY_BALLS, probability=PROVED),)
+        where, size = (self.named_worst,), {"answers": limit}
+        return (self.entry(NOT_ENFORCED.code, size, where, limit, method=_BY_BALLS),)
 
     def _others(self) -> list[AskedInput]:
         """Inputs whose releases cost as much, which an account may take for cheaper ones."""
@@ -213,15 +206,6 @@ class BudgetEnforcement(BudgetCheck):
             return []
         asked = [a for role in _ROLES for a in self.plan.inputs if a.role == role]
         return [AskedInput(a.name, a.values) for a in asked]
-
-    def _ask_singly(self, one: AskedInput) -> None:
-        """Asks one release, and more of them while the account does not move."""
-        asking, before = self.asking, self.asking.account.now
-        for _ in range(_SINGLES):
-            if asking.until_spent(one, 1, one.answered + 1):
-                return
-            if asking.violation is not None or before is None or asking.account.now != before:
-                return
 
     def _ask_most(self, one: AskedInput) -> None:
         """Asks large calls, then small ones: a refused call may only have been too large."""

@@ -15,7 +15,7 @@ from ....run.phase import Phase
 from ....text import counted
 from ..claim import NumbersClaim
 from ..evidence.moved import MovedTooFar, taken_for_two_things
-from ..planning.neighbours import HeldTo, Neighbour, groups, neighbours
+from ..planning.neighbours import Neighbour, groups, neighbours
 from ..planning.placed import placed, places_of, skewed
 from .answered import Seen
 from .moving import MovingRecords
@@ -51,29 +51,11 @@ class ClippingCheck(MovingRecords):
         return places_of(claim.mechanism, seed)
 
     def passed(self, queries: int, excludes: Sequence[Excluded]) -> str:
-        beyond = [found for found in self.served if found.held_to is not HeldTo.SUM]
-        moved = "a record at or beyond the bounds was"
-        if len(beyond) > 1:
-            moved = f"records at and beyond the bounds, in {_seen(beyond)}, were"
-        within = [found for found in self.served if found.held_to is HeldTo.SUM]
-        more = ""
-        if within:
-            more = f"; those of {_seen(within)} within the bounds were not seen to be changed"
         return (
-            f"{moved} not seen to move a release by more than the claim allows, in {queries:,} "
-            f"releases{self._extreme}{more}; {self.would_show(excludes)}"
+            "no record at or beyond the bounds was seen to move a release by more than the claim "
+            f"allows, and none within them to be changed, in {queries:,} releases of "
+            f"{counted(len(self.served), 'input', 'inputs')}; {self.would_show(excludes)}"
         )
-
-    @property
-    def _extreme(self) -> str:
-        """Which numbers of a record were extreme alone, among zeros."""
-        if not any(found.held_to is HeldTo.RANGE for found in self.served):
-            return ""
-        found = sorted({self.axis, *self.places(self.claim, self.seed).tolist()})
-        named = f"number {found[0]}"
-        if len(found) > 1:
-            named = f"numbers {', '.join(map(str, found[:-1]))} and {found[-1]}"
-        return f", of {named} alone and of all"
 
     def _moved(self, neighbour: Neighbour, seen: Seen) -> Finding | None:
         """And whether missing records are taken for the same."""
@@ -90,11 +72,3 @@ class ClippingCheck(MovingRecords):
             f"{neighbour.name}: they are taken for other numbers than where these lie at another"
         )
         return Finding.caused(message, _IMPUTED)
-
-
-def _seen(served: list[Neighbour]) -> str:
-    """The number of inputs and of their records, in words."""
-    sizes = [found.records for found in served]
-    few, many = min(sizes), max(sizes)
-    records = f"{few:,}" if few == many else f"{few:,} to {many:,}"
-    return f"{counted(len(served), 'input', 'inputs')} of {records} records"

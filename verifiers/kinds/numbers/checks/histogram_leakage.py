@@ -31,9 +31,8 @@ class HistogramLeakage(Check):
 
     def conclude(self, context: object = None) -> Outcome:
         """It asks for nothing."""
-        privacy, mechanism = self.claim.privacy, self.claim.mechanism
+        privacy, mechanism = self.claim.private, self.claim.mechanism
         limit = self.claim.gate.max_recoverable
-        assert privacy is not None
         noise = mechanism.aggregation.noise
         half = 0.5 * mechanism.aggregation.farthest(float("inf")).by
         share = share_within(noise, privacy.queries, half)

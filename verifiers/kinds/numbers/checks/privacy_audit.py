@@ -31,8 +31,7 @@ class ClaimedLevelCheck(PairCheck):
     @property
     def level(self) -> Level:
         """The claimed epsilon and delta."""
-        privacy = self.claim.privacy
-        assert privacy is not None, "a check of claims with [privacy]"
+        privacy = self.claim.private
         return Level(privacy.epsilon, privacy.delta)
 
     def pairs_of(self, pair: NumberPair) -> int:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, cast
 
 from .....reference.numbers.costs import epsilon_bracket
 from ....claims.tables import PrivacyClaim
-from ....findings.excluded import PROVED, Excluded
+from ....findings.excluded import Excluded
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
@@ -58,17 +58,17 @@ class NumbersPrivacyClaim(Check):
 
     def conclude(self, context: object = None) -> Outcome:
         """It asks for nothing."""
-        privacy = self.claim.privacy
-        assert privacy is not None
+        privacy = self.claim.private
         counted, certain = self._counted, self._certain
         bracket = epsilon_bracket(self.claim.mechanism.aggregation, privacy.delta, counted)
         digits = digits_apart(certain, privacy.epsilon)
         low, high = f"{bracket.low:.{digits}g}", f"{bracket.high:.{digits}g}"
         cost = low if low == high else f"between {low} and {high}"
-        what = f"epsilon {privacy.epsilon:.{digits}g} at delta {privacy.delta:g} over "
-        what += f"{privacy.queries:,} " + ("release" if privacy.queries == 1 else "releases")
-        of = "they cost" if counted == privacy.queries > 1 else f"{counted:,} of them cost"
-        of = "it costs" if privacy.queries == 1 else of
+        what = (
+            f"epsilon {privacy.epsilon:.{digits}g} at delta {privacy.delta:g} over "
+            f"{in_words(privacy.queries)}"
+        )
+        of = f"the cost of {counted_of(counted, privacy.queries)} is"
         if certain > privacy.epsilon:
             message = (
                 f"{what} is claimed, and {of} at least {certain:.{digits}g} (certified in "
@@ -93,9 +93,8 @@ class NumbersPrivacyClaim(Check):
     @cached_property
     def _certain(self) -> float:
         """What these releases certainly cost at the claimed delta."""
-        assert self.claim.privacy is not None
         return certified_pair(self.claim.mechanism).epsilon_lower(
-            self._counted, self.claim.privacy.delta
+            self._counted, self.claim.private.delta
         )
 
     @property
@@ -106,7 +105,7 @@ class NumbersPrivacyClaim(Check):
             return ()
         size = {"epsilon": self._certain, "delta": privacy.delta, "queries": self._counted}
         where = ("the farthest neighbours",)
-        found = self.entry(CAUSE.code, size, where, 0, method=_BY_BALLS, probability=PROVED)
+        found = self.entry(CAUSE.code, size, where, 0, method=_BY_BALLS)
         return (found,)
 
 
@@ -141,12 +140,6 @@ class ReleasedAloneClaim(Check):
         return without_privacy(claim)
 
     @property
-    def privacy(self) -> PrivacyClaim:
-        """`[privacy]`, without which it does not apply."""
-        found: PrivacyClaim = self.claim.privacy
-        return found
-
-    @property
     @abstractmethod
     def alone(self) -> tuple[str, float]:
         """What a unit alone makes, in words, and how likely it is released over all queries."""
@@ -157,7 +150,7 @@ class ReleasedAloneClaim(Check):
 
     def conclude(self, context: object = None) -> Outcome:
         """It asks for nothing."""
-        privacy, (what, least) = self.privacy, self.alone
+        privacy, (what, least) = self.claim.private, self.alone
         alone = (
             f"{what} are released with probability {least:.4g} in {in_words(privacy.queries)}, and "
             f"delta = {privacy.delta:g} is claimed"
@@ -184,8 +177,7 @@ class ReleasedAloneClaim(Check):
 
 def cost_at(claim: NumbersClaim, scale: float) -> tuple[float, float] | None:
     """Of the farthest neighbours."""
-    privacy, aggregation = claim.privacy, cast(Any, claim.mechanism.aggregation)
-    assert privacy is not None
+    privacy, aggregation = claim.private, cast(Any, claim.mechanism.aggregation)
     if not aggregation.noise.family.accounted or counted_releases(claim) < privacy.queries:
         return None  # of fewer releases, it would be no cost of those claimed
     factor = scale / aggregation.noise.family.scale
@@ -196,8 +188,7 @@ def cost_at(claim: NumbersClaim, scale: float) -> tuple[float, float] | None:
 
 def counted_releases(claim: NumbersClaim) -> int:
     """The number of releases that are counted."""
-    privacy, aggregation = claim.privacy, claim.mechanism.aggregation
-    assert privacy is not None
+    privacy, aggregation = claim.private, claim.mechanism.aggregation
     if certified_pair(claim.mechanism).is_plain and aggregation.noise.family.isotropic:
         return privacy.queries
     return min(privacy.queries, MOST // _moving(claim))
@@ -205,7 +196,7 @@ def counted_releases(claim: NumbersClaim) -> int:
 
 def of_cost(certain: float, claim: Any) -> dict[str, float]:
     """What a message tells of a cost above the claimed one, as fields."""
-    privacy: PrivacyClaim = claim.privacy
+    privacy: PrivacyClaim = claim.private
     claimed = {"epsilon": privacy.epsilon, "delta": privacy.delta, "queries": privacy.queries}
     return {"cost": certain, **claimed}
 

@@ -23,21 +23,7 @@ class Sensitivity(MovingRecords):
         return [found for found in neighbours(claim.mechanism, seed, self.axis) if found.farthest]
 
     def passed(self, queries: int, excludes: Sequence[Excluded]) -> str:
-        which = "the farthest neighbours"
-        if self.claim.mechanism.takes != "counts":
-            both = " and in all in turn" if self.claim.mechanism.width > 1 else ""
-            which = (
-                f"records of 1,000 and -1,000 in number {self.axis}{both}, among "
-                f"{self.served[0].records:,},"
-            )
         return (
-            f"{which} were not seen to move a number further than the claim allows, in {queries:,} "
-            f"releases; "
-            f"{self.would_show(excludes)}{self._others}"
+            "the farthest neighbours were not seen to move a number further than the claim allows, "
+            f"in {queries:,} releases; {self.would_show(excludes)}"
         )
-
-    @property
-    def _others(self) -> str:
-        if self.claim.mechanism.takes != "counts":
-            return ""
-        return "; neighbours of other counts, as of a few records, were not compared so often"

@@ -28,12 +28,12 @@ class TablePrivacyClaim(ReleasedAloneClaim):
 
     @property
     def alone(self) -> tuple[str, float]:
-        least = released_alone(self.claim.mechanism.table, self.privacy.queries)
+        least = released_alone(self.claim.mechanism.table, self.claim.private.queries)
         return "partitions that one user alone is in", least
 
     def cost(self) -> CertainCost:
         """Of all numbers together, and of whether partitions are released."""
-        privacy, mechanism = self.privacy, self.claim.mechanism
+        privacy, mechanism = self.claim.private, self.claim.mechanism
         adjacency = Adjacency(mechanism.adjacency)
         cost = table_cost(mechanism.table, adjacency, privacy.queries, privacy.delta)
         return CertainCost(_user(cost), cost.epsilon, cost.releases, apart=self._apart(cost))
