@@ -54,17 +54,15 @@ class Claim(Table):
     http: HttpClaim | None = None
 
     @model_validator(mode="after")
-    def _body_of_requests(self) -> Self:
-        if self.http is not None and self.http.body is not None:
+    def _of_requests(self) -> Self:
+        if self.http is None:
+            return self
+        if self.http.body is not None:
             try:
                 check_template(self.http.body, self.release.key)
             except ValueError as error:
                 raise ValueError(f"http.{error}") from None
-        return self
-
-    @model_validator(mode="after")
-    def _names_of_classes(self) -> Self:
-        names = [] if self.http is None else self.http.labels
+        names = self.http.labels
         if names and self.release.reply != LABELS.reply:
             raise ValueError("http.labels: they name classes, and the claim releases no labels")
         if names and len(names) != getattr(self.mechanism, "classes", len(names)):

@@ -70,6 +70,12 @@ def _class_name(name: Any) -> Any:
     return name
 
 
+def _command(text: str) -> str:
+    command_words(text)
+    return text
+
+
+Command = Annotated[str, AfterValidator(_command)]
 Status = Annotated[int, AfterValidator(_status_of_refusal)]
 UrlPath = Annotated[str, Field(pattern=r"^/[^\s?#]*$")]
 SpecText = Annotated[str, PlainSerializer(shown_spec)]
@@ -155,8 +161,8 @@ class Gate(Table):
     run_timeout: float | None = Field(default=None, gt=0, le=MOST_RUN_SECONDS)
     largest_call: int | None = Field(default=None, ge=1)
     concurrency: int = Field(default=1, ge=1, le=MOST_AT_ONCE)
-    restart: str | None = None
-    fresh_state: str | None = None
+    restart: Command | None = None
+    fresh_state: Command | None = None
     lifetime: Literal["forever", "run"] = "forever"
     budget_target: SpecText | None = None
     paths: bool | None = None
@@ -186,13 +192,6 @@ class Gate(Table):
     def for_one_run(self) -> bool:
         """Whether a budget lives for one run of a batch job, and begins anew with the next."""
         return self.lifetime == "run"
-
-    @field_validator("restart", "fresh_state")
-    @classmethod
-    def _command(cls, command: str | None) -> str | None:
-        if command is not None:
-            command_words(command)
-        return command
 
     @field_validator("source")
     @classmethod

@@ -16,7 +16,7 @@ from ..run.request import PlanRequest, RunRequest
 from ..run.selection import Selection
 from ..run.session import Planned, Session
 from ..run.state import RunState
-from ..targets import InProcessTarget, Target
+from ..targets import InProcessTarget, Target, TargetError
 from .served import Served
 
 
@@ -24,10 +24,10 @@ class ReleaseKind(ABC):
     """One kind of release; a method imports what it needs, as commands load all kinds.
 
     name: what is released, in a word; unit: one of it; evidence_unit: what checks count;
-    mechanisms: their names in `[mechanism]`; claim_model: which reads its claims, and from
-    which their published schema follows; checks: with their shares; not_chosen: why a run takes no
-    inputs of the user's, None where it does; passed: what a pass means where no law is judged;
-    demos: embedded claims by name, as TOML.
+    mechanisms: their names in `[mechanism]`; claim_model: which reads its claims, and from which
+    their published schema follows; checks: with their shares; no_reference: why there is none, or
+    none that is served; not_chosen: why a run takes no inputs of the user's, None where it does;
+    passed: what a pass means where no law is judged; demos: embedded claims by name, as TOML.
     """
 
     name: ClassVar[str]
@@ -36,6 +36,7 @@ class ReleaseKind(ABC):
     mechanisms: ClassVar[tuple[str, ...]]
     claim_model: ClassVar[type[Claim]]
     checks: ClassVar[Registry]
+    no_reference: ClassVar[str] = ""
     not_chosen: ClassVar[str | None] = None
     passed: ClassVar[str | None] = None
     demos: ClassVar[Mapping[str, str]] = {}
@@ -48,13 +49,13 @@ class ReleaseKind(ABC):
     def session(self, state: RunState, request: RunRequest) -> Session:
         """What asks the target in a run."""
 
-    @abstractmethod
     def reference(self, claim: Any) -> InProcessTarget:
         """The reference implementation. Raises TargetError of one line where there is none."""
+        raise TargetError(self.no_reference, code="options-do-not-fit")
 
-    @abstractmethod
     def served(self, claim: Any) -> Served:
         """The reference as a server answers for it. Raises ValueError of one line."""
+        raise ValueError(self.no_reference)
 
     @abstractmethod
     def probe(self, claim: Any) -> tuple[Any, int | None]:

@@ -1,6 +1,6 @@
 """Samplers of batches: what a run, a report or a command needs of them."""
 
-from typing import Any, NoReturn
+from typing import Any
 
 from ....reference.generators import secure_generator
 from ...run.request import PlanRequest, RunRequest
@@ -19,6 +19,7 @@ class BatchesKind(ReleaseKind):
     mechanisms, checks = ("batches",), CHECKS
     claim_model = BatchesClaim
     passed = "nothing that was seen contradicts the claimed sampling"
+    no_reference = 'name = "batches": there is no server of samplers'
     not_chosen = "a sampler takes no inputs"
 
     def planned(self, claim: BatchesClaim, asked: PlanRequest) -> Planned:
@@ -45,9 +46,6 @@ class BatchesKind(ReleaseKind):
             again=lambda: batches.drawn(secure_generator()),
             release=claim.release,
         )
-
-    def served(self, claim: BatchesClaim) -> NoReturn:
-        raise ValueError('name = "batches": there is no server of samplers')
 
     def probe(self, claim: BatchesClaim) -> tuple[Any, int | None]:
         return None, 1

@@ -133,56 +133,40 @@ class LabelsClaim(Claim):
     inputs: InputsClaim | None = None
 
     @model_validator(mode="after")
-    def _no_kept_answers_of_inputs(self) -> Self:
-        if self.mechanism.caching and self.inputs is not None:
+    def _of_labels(self) -> Self:
+        """Raises ValueError for what no deployment of labels can claim."""
+        mechanism, inputs = self.mechanism, self.inputs
+        if mechanism.caching and inputs is not None:
             raise ValueError(
                 "inputs: caching = true leaves one answer per input: ask them yourself, and judge "
                 "the log of it, dpassay verify --log FILE"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _weights_of_votes(self) -> Self:
-        if self.mechanism.weights is None:
-            return self
-        if self.inputs is None or self.inputs.form == "histogram":
+        if mechanism.weights is not None and (inputs is None or inputs.form == "histogram"):
             raise ValueError(
                 "mechanism.weights: the target must get each teacher's vote: [inputs] with form = "
                 '"votes" or "one-hot", or "query" and a file with votes'
             )
-        if self.privacy is not None:
+        if mechanism.weights is not None and self.privacy is not None:
             raise ValueError(
                 "privacy: with weights no epsilon of all queries is judged: leave the table out; "
                 "what an accountant charges is held to the heaviest teacher"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _kept_answers_to_empty(self) -> Self:
-        if self.gate.fresh_state is not None and not self.mechanism.caching:
+        if self.gate.fresh_state is not None and not mechanism.caching:
             raise ValueError(
                 "gate.fresh_state: it empties a store of kept answers, which only a claim with "
                 "caching = true has"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _realised_by_refusals(self) -> Self:
-        if self.charges == "realised" and not self.mechanism.refuses:
+        if self.charges == "realised" and not mechanism.refuses:
             raise ValueError(
-                f"accountant.charges = 'realised': {self.mechanism.name} refuses no query, so that "
-                "all are answered: expected 'all' or 'data-independent'"
+                f"accountant.charges = 'realised': {mechanism.name} refuses no query, so that all "
+                "are answered: expected 'all' or 'data-independent'"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _names_in_logs(self) -> Self:
         named = {} if self.log is None else {"labels": self.log.labels, "histogram": self.log.votes}
         for key, names in named.items():
-            if names and len(names) != self.mechanism.classes:
+            if names and len(names) != mechanism.classes:
                 raise ValueError(
-                    f"log.{key}: {len(names)} names of {self.mechanism.classes} classes: expected "
-                    "one of each, in their order"
+                    f"log.{key}: {len(names)} names of {mechanism.classes} classes: expected one "
+                    "of each, in their order"
                 )
         return self
 

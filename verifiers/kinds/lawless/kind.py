@@ -1,17 +1,14 @@
 """Deployments without a law: what a run, a report or a command needs of them."""
 
-from typing import Any, NoReturn
+from typing import Any
 
 from ...run.request import PlanRequest, RunRequest
 from ...run.selection import Selection
 from ...run.session import Planned, Session
 from ...run.state import RunState
-from ...targets import TargetError
 from ..kind import ReleaseKind
 from .claim import AnyClaim
 from .registry import CHECKS
-
-_NO_LAW = 'name = "any" names no law, so that there is no reference of it: name a TARGET'
 
 
 class AnyKind(ReleaseKind):
@@ -21,6 +18,7 @@ class AnyKind(ReleaseKind):
     mechanisms, checks = ("any",), CHECKS
     claim_model = AnyClaim
     passed = "nothing that was seen contradicts the claimed guarantee"
+    no_reference = 'name = "any" names no law, so that there is no reference of it: name a TARGET'
     not_chosen = "pairs of inputs stand in the claim"
 
     def planned(self, claim: AnyClaim, asked: PlanRequest) -> Planned:
@@ -37,12 +35,6 @@ class AnyKind(ReleaseKind):
         from .on_copy import hear_draws
 
         return hear_draws(state, request)
-
-    def reference(self, claim: AnyClaim) -> NoReturn:
-        raise TargetError(_NO_LAW, code="options-do-not-fit")
-
-    def served(self, claim: AnyClaim) -> NoReturn:
-        raise ValueError(_NO_LAW)
 
     def probe(self, claim: AnyClaim) -> tuple[Any, int | None]:
         return claim.pairs[0].here, 1

@@ -12,14 +12,13 @@ from pydantic import (
     Field,
     InstanceOf,
     PrivateAttr,
-    field_validator,
     model_validator,
 )
 from pydantic.json_schema import SkipJsonSchema
 
 from ...claims.claim import Claim, ClaimError
 from ...claims.open_target import look_up_all
-from ...claims.tables import Fitted, SpecText, Table, spec_from
+from ...claims.tables import Command, Fitted, SpecText, Table, spec_from
 from ...inputs.input_error import RowsError
 from ...inputs.row_file import read_rows
 from ...targets import TargetError, shown_spec
@@ -27,7 +26,7 @@ from ...targets.anything import AnyRelease
 from ...targets.labels import Form
 from ...targets.release import Release
 from ...targets.replies import shown_repr
-from ...targets.restart_command import GateCommand, command_words
+from ...targets.restart_command import GateCommand
 from .. import kind_of
 from ..kind import ReleaseKind
 from ..lawless.pairs import Pair, with_files
@@ -60,17 +59,10 @@ class SameAsMechanism(Table):
     name: Literal["same-as"]
     reference: SpecText = Field(min_length=1)
     lives: int | None = Field(default=None, ge=2, le=MOST_CALLS)
-    reference_fresh_state: str | None = None
+    reference_fresh_state: Command | None = None
     fitted: Fitted = None
     inputs_of: str | None = None
     search: int | None = Field(default=None, ge=1, le=MOST_INPUTS)
-
-    @field_validator("reference_fresh_state")
-    @classmethod
-    def _command(cls, command: str | None) -> str | None:
-        if command is not None:
-            command_words(command)
-        return command
 
 
 def _or_file(schema: dict[str, Any]) -> None:

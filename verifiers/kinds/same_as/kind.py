@@ -1,17 +1,14 @@
 """Deployments that claim the law of another: what a run, a report or a command needs of them."""
 
-from typing import Any, NoReturn
+from typing import Any
 
 from ...run.request import PlanRequest, RunRequest
 from ...run.selection import Selection
 from ...run.session import Planned, Session
 from ...run.state import RunState
-from ...targets import TargetError
 from ..kind import ReleaseKind
 from .claim import SameAsClaim
 from .registry import CHECKS
-
-_NO_TARGET = 'name = "same-as" holds a target to its reference: name a TARGET'
 
 
 class SameAsKind(ReleaseKind):
@@ -21,6 +18,7 @@ class SameAsKind(ReleaseKind):
     mechanisms, checks = ("same-as",), CHECKS
     claim_model = SameAsClaim
     passed = "nothing that was seen tells it from its reference"
+    no_reference = 'name = "same-as" holds a target to its reference: name a TARGET'
     not_chosen = "inputs stand in the claim"
 
     def planned(self, claim: SameAsClaim, asked: PlanRequest) -> Planned:
@@ -32,12 +30,6 @@ class SameAsKind(ReleaseKind):
         from .session import SameAsSession
 
         return SameAsSession(state, request)
-
-    def reference(self, claim: SameAsClaim) -> NoReturn:
-        raise TargetError(_NO_TARGET, code="options-do-not-fit")
-
-    def served(self, claim: SameAsClaim) -> NoReturn:
-        raise ValueError('name = "same-as": the reference serves itself')
 
     def probe(self, claim: SameAsClaim) -> tuple[Any, int | None]:
         return claim.asked(0)[0], 1
