@@ -207,12 +207,3 @@ def test_times_count_seconds_or_parts_of_them(parts) -> None:
     """Catches milliseconds that are taken for seconds, so that hours of the day mean nothing."""
     text = f"a,b,c,d,label,time\n20,15,5,0,1,{NOON * parts}\n20,15,5,0,1,2026-03-01T12:00:00Z\n"
     assert [row.time for row in rows(text, {"refusals": "logged"})] == [NOON, NOON]
-
-
-def test_a_state_that_has_milliseconds_as_they_were_goes_on() -> None:
-    """Catches every later row being refused as one of before the last."""
-    reader = small_claim().log_reader("a,b,c,d,label,time\n", NOON * 1e3)
-    row = reader.row(f"20,15,5,0,1,{NOON * 1000 + 5}\n", "line 9")
-    assert row is not None
-    with pytest.raises(LogError, match="before that of a row above"):
-        reader.row(f"20,15,5,0,1,{NOON * 1000 - 5}\n", "line 10")

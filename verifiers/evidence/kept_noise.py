@@ -144,20 +144,13 @@ class SharedNoise:
             return
         if (earlier, later) not in self._together:
             self._together[earlier, later] = _Together.of(self.joint(earlier, later))
-        given = self._together[earlier, later]
-        gained = self._log_ratios(given, known, later, outcomes).sum(-1)
+        given, law = self._together[earlier, later], np.exp(self.log_q[later])
+        both, q = given.counts(known, outcomes), (law / law.sum())[outcomes]
+        gained = log_ratios_given(both, given.earlier[known], q, SHARED).sum(-1)
         self._log += gained
         self._gained[later] = self._gained.get(later, 0.0) + float(gained.max())
         counts = self._wagered.setdefault(later, np.zeros(self.log_q.shape[1]))
         counts += np.bincount(outcomes, minlength=counts.size)
-
-    def _log_ratios(
-        self, together: "_Together", known: Outcomes, later: int, outcomes: Outcomes
-    ) -> Matrix:
-        """Log-ratios (shares, n) of outcomes of `later`, each given one of the earlier stream."""
-        law = np.exp(self.log_q[later])
-        both = together.counts(known, outcomes)
-        return log_ratios_given(both, together.earlier[known], (law / law.sum())[outcomes], SHARED)
 
     @property
     def log_e_value(self) -> float:

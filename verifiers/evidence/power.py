@@ -113,18 +113,23 @@ def ratios_to_see(log_law: Vector, log_q: Vector, log_wanted: float) -> int:
     return min(_MOST, int(np.ceil(needed.min())))
 
 
-def small_ratios_to_see(log_law: Vector, log_q: Vector, log_wanted: float) -> int:
+def small_ratios_to_see(
+    log_law: Vector, log_q: Vector, log_wanted: float, quantile: float | None = None
+) -> int:
     """As `ratios_to_see`, of a law so near the claim that a log-ratio of many labels is normal.
 
-    Chernoff's bound asks for a third more there. Where the two laws are one, `_MOST`.
+    Chernoff's bound asks for a third more there. Where the two laws are one, `_MOST`. quantile: of
+    the normal law, of the probability in place of 0.99.
     """
     law = np.exp(log_law)
-    mean = float((law * (log_law - log_q)).sum())
-    spread = float((law * np.square(log_law - log_q)).sum()) - mean**2
+    seen = law > 0.0
+    law, ratios = law[seen], log_law[seen] - log_q[seen]
+    mean = float((law * ratios).sum())
+    spread = float((law * np.square(ratios)).sum()) - mean**2
     if mean <= 1e-12:
         return _MOST
     # the root of n mean - quantile sqrt(n spread) = wanted
-    root = _QUANTILE * np.sqrt(max(spread, 0.0))
+    root = (_QUANTILE if quantile is None else quantile) * np.sqrt(max(spread, 0.0))
     return min(
         _MOST, int(np.ceil(((root + np.sqrt(root**2 + 4 * mean * log_wanted)) / 2 / mean) ** 2))
     )

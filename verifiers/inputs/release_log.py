@@ -11,7 +11,6 @@ from .cells import (
     cells_of,
     histogram_of,
     json_object,
-    parts_of_a_second,
     text_of,
     votes_of,
     whole,
@@ -59,8 +58,7 @@ class RowReader:
         self.classes, self.may_refuse = classes, may_refuse
         self._whose = "those of the first row" if classes is None else "those of the claim"
         self._given, self.names = given or {}, names
-        # states from before other units than seconds were read have the number as it was
-        self.last_time = last_time and last_time / parts_of_a_second(last_time)
+        self.last_time = last_time
         self.header: str | None = None
         self._parse: Parse | None = None
         self._met: dict[str, tuple[int, ...]] = {}

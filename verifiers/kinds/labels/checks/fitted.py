@@ -152,10 +152,13 @@ def _fit_noise(plan: Plan, asked: Asked, ratios: Vector, noise: ScaledNoise) -> 
 
 def _fit_threshold(total: int, mechanism: ConfidentGNMax, asked: Asked, stands_for: int) -> Fitted:
     """The fault of another threshold with the claimed noise; total: of all votes."""
-    gain = _screening_gain(mechanism, asked.counts, asked.histograms)
+    # chances of an answer and of a refusal: what is answered has the claimed law
+    claimed = mechanism.log_screening(asked.histograms)
+    seen = np.stack([asked.counts[:, :-1].sum(-1), asked.counts[:, -1]], -1)
 
     def screened(threshold: float) -> float:
-        return gain(replace(mechanism, threshold=threshold).log_screening(asked.histograms))
+        chances = replace(mechanism, threshold=threshold).log_screening(asked.histograms)
+        return float(gains_of(seen, with_leak(chances, claimed) - claimed).sum())
 
     reach = _REACH * mechanism.threshold_noise.scale
     least = min(0.0, mechanism.threshold - reach)
@@ -173,19 +176,6 @@ def _fit_threshold(total: int, mechanism: ConfidentGNMax, asked: Asked, stands_f
     note = Note(code, words, {"threshold": threshold, "claimed": mechanism.threshold})
     law = mechanism_law(replace(mechanism, threshold=threshold))
     return asked.fitted(LabelFault(note, law), stands_for)
-
-
-def _screening_gain(
-    mechanism: ConfidentGNMax, counts: Matrix, histograms: Matrix
-) -> Callable[[Matrix], float]:
-    """The log-ratio of another screening to the claimed one, by its log-chances (n, 2).
-
-    counts: of labels (n, o), refusals last; histograms (n, c). The chances are those of an answer
-    and of a refusal: what is answered has the claimed law.
-    """
-    claimed = mechanism.log_screening(histograms)
-    seen = np.stack([counts[:, :-1].sum(-1), counts[:, -1]], -1)
-    return lambda chances: float(gains_of(seen, with_leak(chances, claimed) - claimed).sum())
 
 
 def _fit_tries(mechanism: ConfidentGNMax, asked: Asked, stands_for: int) -> Fitted:

@@ -142,23 +142,24 @@ class FittedCounts:
 
     def _fit(self, counts: Matrix, form: int, stands_for: int) -> Fitted:
         sizes = self._forms[form].sizes
-        gained = {float(size): self._gained(counts, form, float(size)) for size in sizes}
+
+        def gain(size: float) -> float:
+            return float(self._each(counts, form, size).sum())
+
+        gained = {size: gain(size) for size in sizes.tolist()}
         best = max(gained, key=gained.__getitem__)
         place = int(np.flatnonzero(sizes == best)[0])
         for other in {max(0, place - 1), min(sizes.size - 1, place + 1)} - {place}:
             for size in np.linspace(best, sizes[other], _BETWEEN + 2)[1:-1]:
                 near = float(f"{size:.2g}")
-                gained[near] = self._gained(counts, form, near)
+                gained[near] = gain(near)
         best = max(gained, key=gained.__getitem__)
         # in one digit where that is as likely
         one = float(f"{best:.1g}")
-        if one != best and self._gained(counts, form, one) >= gained[best] - ROUNDING_COSTS:
-            gained[one], best = gained[best], one
+        if one != best and gain(one) >= gained[best] - ROUNDING_COSTS:
+            best = one
         fault, each = self._kept[form, best][0], self._each(counts, form, best)
         return Fitted(fault, float(each.sum()) - FITTING_COSTS, each, stands_for)
-
-    def _gained(self, counts: Matrix, form: int, size: float) -> float:
-        return float(self._each(counts, form, size).sum())
 
     def _each(self, counts: Matrix, form: int, size: float) -> Vector:
         """Log-ratios (streams,) of a fault against the claim."""

@@ -90,7 +90,7 @@ class AsNumbered:
         gone = (counts[:, :c].sum(0) == 0) & (expected >= _EXPECTED)
         if not gone.any() or gone.all():
             return None
-        fault = LabelFault(_RENUMBERED, without(self.plan.claim.mechanism, gone))
+        fault = LabelFault(_RENUMBERED, without(self.plan.claim.mechanism, lambda _: gone))
         gained = float(log_ratios(fault, counts, log_q, votes).sum() - gone.sum() * math.log(c))
         few, missing = _name_classes(np.flatnonzero(gone).tolist()), float(expected[gone].sum())
         never = f"{few} never came, {four_digits(missing)} expected"

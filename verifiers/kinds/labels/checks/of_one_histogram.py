@@ -105,15 +105,10 @@ class OfOneHistogram:
         """Log of each e-process, by its name in `LabelsFreshNoise`."""
         own = {name: log_mixture_of(logs, self._log_weights) for name, logs in self._logs.items()}
         calls = [e.log_e_value - self.misfit[stream] for stream, e in self._calls.items()]
-        return {
+        return own | {
             "together": log_mixture(self._together) - float(self.misfit[self.anchors].sum()),
-            "single": own["single"],
-            "dependent": own["dependent"],
             "frozen": self.frozen.log_e_value,
             "calls": float(np.logaddexp.reduce(calls) - np.log(len(calls))),
-            "dispersed": own["dispersed"],
-            "spread": own["spread"],
-            "ordered": own["ordered"],
         }
 
     @property
@@ -136,16 +131,9 @@ class OfOneHistogram:
         together = log_mixture(self._together)
         single = float((self._logs["single"] + self.misfit).max())
         ordered = float(self._logs["ordered"].max())
-        rivals = (
-            depends,
-            together,
-            single,
-            self.any_law.sum(),
-            ordered,
-            self.frozen.log_e_value,
-            0.0,
-        )
-        if self.frozen.constant or found[name] <= max(rivals) + SURE:
+        laws = self.any_law.sum(), self.frozen.log_e_value
+        rival = max(depends, together, single, ordered, *laws, 0.0)
+        if self.frozen.constant or found[name] <= rival + SURE:
             return None
         return name, found[name]
 

@@ -70,7 +70,9 @@ class Order(LabelsEvidence):
         self._features = features(self._votes, self._claim.total, plan.traffic.after_batch)
         self._holds = np.array([one.holds for one in self._features], dtype=bool)
         self._holds = self._holds.reshape(len(self._features), calls).T
-        self._rows = _rows_by_family([one.family for one in self._features])
+        families = np.array([one.family for one in self._features])
+        rows = {name: np.flatnonzero(families == name) for name in FAMILIES}
+        self._rows = {name: found for name, found in rows.items() if found.size}
         self._few = self._votes.sum(-1) < self._claim.total
         self._earlier = earlier_calls(self._votes)
         self._faults, self._scaled_up = order_faults(self._claim), scaled_up_in_order(self._claim)
@@ -276,13 +278,6 @@ class Order(LabelsEvidence):
             f"claimed noise would have been caught with probability {SURE_TO_SEE:g} where it "
             f"depends on what is known before the call, in {surely} of {ways} ways{listed}{unseen}"
         )
-
-
-def _rows_by_family(families: list[str]) -> dict[str, NDArray[np.intp]]:
-    """Indices of the features of each family that has any."""
-    names = np.array(families)
-    rows = {name: np.flatnonzero(names == name) for name in FAMILIES}
-    return {name: found for name, found in rows.items() if found.size}
 
 
 def _largest(ratios: Matrix) -> tuple[int, int]:

@@ -49,8 +49,12 @@ def diagnosing_batches(
     yield from telling_batches(plan, fits, excess, without)
     if plan.claim.mechanism.caching or (told_beyond_doubt() and reuse() <= SURE):
         return
-    yield from _explored(plan)
-    yield from _repeated_calls(plan)
+    for i in plan.of(Role.EXPLORER):  # a kept answer is not always the plurality
+        yield LabelBatch(i, _EXPLORED)
+    # many calls of one size, and neighbours, show how noise is used again
+    yield LabelBatch(plan.first(Role.FRESH), _REUSED_CALLS * FRESH_CALL, call=FRESH_CALL)
+    for i in plan.of(Role.PAIR):
+        yield LabelBatch(i, _BATCH)
 
 
 def telling_batches(
@@ -61,7 +65,8 @@ def telling_batches(
     seen_at_once, before = False, fits().ratios
     while asked < 2 * MOST:
         now = fits()
-        if asked >= MOST and not _is_doubtful(now):
+        alike = int((now.ratios > now.log_odds - SURE).sum())  # faults that explain about as much
+        if asked >= MOST and not (now.explained and alike > 1):
             return
         apart = divergences(plan, now.best)
         least = LEAST if now.fitted is None else LEAST_OF_A_SCALE
@@ -83,24 +88,6 @@ def telling_batches(
         yield LabelBatch(stream, _BATCH, call=1 if single else call)
         asked += _BATCH
         turns += 1
-
-
-def _explored(plan: Plan) -> Iterator[LabelBatch]:
-    """Batches of a few labels of many histograms: a kept answer is not always the plurality."""
-    for i in plan.of(Role.EXPLORER):
-        yield LabelBatch(i, _EXPLORED)
-
-
-def _repeated_calls(plan: Plan) -> Iterator[LabelBatch]:
-    """Where noise that is used again shows how: many calls of one size, and neighbours."""
-    yield LabelBatch(plan.first(Role.FRESH), _REUSED_CALLS * FRESH_CALL, call=FRESH_CALL)
-    for i in plan.of(Role.PAIR):
-        yield LabelBatch(i, _BATCH)
-
-
-def _is_doubtful(now: Fits) -> bool:
-    """Whether two faults explain the labels about as well, and better than any law would."""
-    return now.explained and bool((now.ratios > now.log_odds - SURE).sum() > 1)
 
 
 def _is_settled(now: Fits, gained: Vector, apart: NDArray[np.bool_]) -> bool:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .....reference.mechanisms import Labels
 from ....evidence.dirichlet import PointedEvidence, dirichlet_log_e_value
 from ....evidence.outcomes import count_outcomes
+from ....evidence.power import small_ratios_to_see
 from ....findings.evidence_text import an_e_value
 from ....findings.finding import Finding
 from ....findings.note import Note
@@ -32,6 +32,7 @@ from .diagnosis import diagnosing_batches
 from .gathering import LabelsGathering
 
 _MORE_IN_ORDER = 512  # calls in turn that tell on what noise depends
+_OFTEN = 1.645  # quantile of the normal law: labels show a fault with probability 0.95
 _LEAST_SEARCH = 1024  # queries that the search for a simplest histogram may always take
 
 
@@ -142,8 +143,11 @@ def find_simplest(
     """
     simple = plan.of(Role.SIMPLE)
     wanted = log_threshold(SIMPLEST_SHARE / len(simple), plan.claim.gate.false_alarm)
-    needed, tried = _labels_needed(plan, simple, fault, wanted), list[int]()
-    for stream, size in zip(simple, needed, strict=True):
+    tried = list[int]()
+    for stream in simple:
+        law = plan.log_q[stream] + plan.fault_log_ratios[stream, fault]
+        # of what is wanted mixing takes log 4
+        size = small_ratios_to_see(law, plan.log_q[stream], wanted + float(np.log(4.0)), _OFTEN)
         if size > budget:
             continue
         budget -= size
@@ -159,19 +163,6 @@ def find_simplest(
         tried.append(size)
     histograms = counted(len(tried), "simple histogram", "simple histograms")
     return NotShown(histograms, f"{sum(tried):,} labels", _is_of_one) if tried else None
-
-
-def _labels_needed(plan: Plan, streams: list[int], fault: int, wanted: float) -> list[int]:
-    """Labels after which the fault shows on each stream with probability 0.95."""
-    ratios: NDArray[np.float64] = plan.fault_log_ratios[streams, fault]
-    law = np.exp(plan.log_q[streams] + ratios)
-    finite = np.where(np.isfinite(ratios), ratios, 0.0)
-    mean = np.maximum((law * finite).sum(-1), 1e-9)
-    spread = np.sqrt(np.maximum((law * finite**2).sum(-1) - mean**2, 0.0))
-    # n mean - 1.645 sqrt(n) spread reaches what is wanted, of which mixing takes log 4
-    root = 1.645 * spread / (2.0 * mean)
-    needed = np.ceil((root + np.sqrt(root**2 + (wanted + np.log(4.0)) / mean)) ** 2)
-    return [int(n) for n in needed]
 
 
 def explanations(checks: Sequence[EvidenceCheck]) -> Iterator[Explanation]:

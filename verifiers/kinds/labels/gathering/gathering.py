@@ -110,10 +110,11 @@ class LabelsGathering:
         if labels is None:
             return schedule.sweeps()
         pooled = labels.pooled
-        return AdaptiveSampling(schedule, lambda: pooled.capital, self._can_ask).batches()
 
-    def _can_ask(self, stream: int) -> bool:
-        return self._wanted[stream] and stream not in self.without
+        def can_ask(stream: int) -> bool:
+            return self._wanted[stream] and stream not in self.without
+
+        return AdaptiveSampling(schedule, lambda: pooled.capital, can_ask).batches()
 
     def show_opening(self) -> None:
         """Shows all checks the labels of the run's first call, and which were drawn after it."""

@@ -5,7 +5,6 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from ....evidence.onset import OnsetEvidence, log_prior
 from ....evidence.scale import ScaleEvidence, scale_factors
 from ....findings.figures import finite
 from ....findings.note import Note
-from ....inputs.cells import parts_of_a_second
 from ....inputs.release_log import Row
 from .laws import Alternatives, Histogram
 
@@ -31,7 +29,6 @@ _FAULTS = 5  # plainest known faults: no noise, uniform, argmin, and the first t
 _MOST_LOG = 600.0
 _TOGETHER = 512
 _MOST_KINDS = 256  # histograms by which the scale is judged, the first to occur
-_SECONDS = "seconds"
 _TOLERANCE = 0.05  # of the grid of scales
 
 
@@ -167,9 +164,8 @@ class Changes:
     def __init__(self, alternatives: Alternatives) -> None:
         self._alternatives = alternatives
         self._histograms: list[Histogram] = []
-        self._outcomes, self._times = array("l"), array("d")
-        self._form: str | None = None  # how the log writes times
-        self._parts = 1  # of a second, in which it counts
+        self._outcomes = array("l")
+        self._times: list[str | None] = []
         self._begun: list[int] = []
         self._stood: list[Vector] = []
         self._lowest: list[Vector] = []
@@ -187,12 +183,7 @@ class Changes:
         self._lowest.append(_before(ratios, stood).min(0))
         self._histograms += [row.histogram for row in rows]
         self._outcomes.extend(outcomes.tolist())
-        self._times.extend(math.nan if row.time is None else row.time for row in rows)
-        if self._form is None and rows[0].time_text is not None:
-            text = rows[0].time_text
-            number = _number(text)
-            self._parts = parts_of_a_second(number or 0.0)
-            self._form = _SECONDS if number is not None else "Z" if text[-1] in "Zz" else "+00:00"
+        self._times += [row.time_text for row in rows]
 
     def interval(self, pointed: OnsetEvidence) -> OnsetInterval | None:
         """What the rows that `pointed` has seen leave of a change; None if they leave none."""
@@ -212,13 +203,8 @@ class Changes:
         return OnsetInterval((first + 1, last + 1), times, self._factors(last, pointed))
 
     def time(self, row: int) -> str | None:
-        """Of a row, from 1, as the log has it: a number, or ISO 8601 in UTC."""
-        time = self._times[row - 1]
-        if math.isnan(time):
-            return None
-        if self._form == _SECONDS or self._form is None:
-            return f"{time:.15g}" if self._parts == 1 else f"{time * self._parts:.0f}"
-        return datetime.fromtimestamp(time, UTC).isoformat().replace("+00:00", self._form)
+        """Of a row, from 1, as the log has it."""
+        return self._times[row - 1]
 
     def _onsets(self, chunk: int, most: Vector, end: int) -> NDArray[np.intp]:
         """How many rows there may be before the change, of the rows of a chunk before `end`."""
@@ -256,10 +242,3 @@ class Changes:
 def _before(ratios: Matrix, stood: Vector) -> Matrix:
     """Sums (n, a) of log-ratios over all rows before each."""
     return np.asarray(stood + np.cumsum(ratios, 0) - ratios)
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None

@@ -3,7 +3,7 @@
 import json
 import secrets
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -109,7 +109,10 @@ class Monitor:
             }
         for chunk in chunks(rows):
             self.evidence.observe(chunk)
-        self.spent.add(self._draws(rows, known), known)
+        times = Counter(row.histogram for row in rows)
+        if self.claim.mechanism.caching:  # each is drawn for once at most
+            times = Counter(times.keys() - known)
+        self.spent.add(times, known)
         self.spent.add_charges(row.charged for row in rows if row.charged is not None)
         self._last_time = rows[-1].time_text
         self._write(self._new_alarms(rows, before), self._answered_inputs(rows))
@@ -145,12 +148,6 @@ class Monitor:
             at = self.evidence.asked
             last = self._last_time
             self._write([Alarm.now(check, at, last, _DEARER[check]) for check in found], [])
-
-    def _draws(self, rows: Sequence[Row], known: Set[Histogram]) -> Counter[Histogram]:
-        """How often each histogram was drawn for; under caching, once at most."""
-        if not self.claim.mechanism.caching:
-            return Counter(row.histogram for row in rows)
-        return Counter({row.histogram for row in rows} - known)
 
     def _costs(self, *, last: bool) -> dict[Analysis, float | None]:
         """Epsilon by analysis; data-independent over all orders, the others so at the end."""

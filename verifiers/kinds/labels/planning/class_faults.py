@@ -34,7 +34,9 @@ def bare_class_faults(claim: LabelsMechanism) -> Iterator[LabelFault]:
     law = noiseless_law(claim, lambda votes: np.asarray(votes == 0))
     yield LabelFault(Note(BARE, words, {"classes": "without votes"}), law)
     note = Note("few-votes-left-out", "classes with few votes left out")
-    yield LabelFault(note, _few_votes_law(claim))
+    few = max(1.0, _FEW_VOTES * claim.total)  # as where small counts are suppressed
+    law = without(claim, lambda votes: np.asarray((votes > 0) & (votes <= few)))
+    yield LabelFault(note, law)
     for k, name in _named_classes(claim).items():
         note = Note(BARE, f"noise missing on {name}", {"class": k})
         law = noiseless_law(claim, lambda votes, k=k: np.arange(votes.size) == k)  # type: ignore[misc]
@@ -104,24 +106,14 @@ def _shortcut_law(claim: LabelsMechanism, lead: float) -> Law:
 # -- other votes ---------------------------------------------------------------------------------
 
 
-def _few_votes_law(claim: LabelsMechanism) -> Law:
-    """Law when classes with few votes never win, as where small counts are suppressed."""
-    few = max(1.0, _FEW_VOTES * claim.total)
+def without(claim: LabelsMechanism, gone: Callable[[Matrix], NDArray[np.bool_]]) -> Law:
+    """Law when the classes that `gone` selects (b, c), or (c,), never win."""
 
     def law(histograms: Matrix) -> Matrix:
-        hidden = (histograms > 0) & (histograms <= few)
-        behind = histograms.max(-1, keepdims=True) - _HOPELESS * claim.noise.scale
+        hidden = gone(histograms)
+        left = np.where(hidden, -np.inf, histograms).max(-1, keepdims=True)
+        behind = left - _HOPELESS * claim.noise.scale
         return np.asarray(probabilities(np.where(hidden, behind, histograms), claim.noise))
-
-    return release(claim, law)
-
-
-def without(claim: LabelsMechanism, gone: NDArray[np.bool_]) -> Law:
-    """Law when the classes in `gone` (c,) never win."""
-
-    def law(histograms: Matrix) -> Matrix:
-        behind = histograms[:, ~gone].max(-1, keepdims=True) - _HOPELESS * claim.noise.scale
-        return np.asarray(probabilities(np.where(gone, behind, histograms), claim.noise))
 
     return release(claim, law)
 

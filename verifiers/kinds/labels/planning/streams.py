@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from enum import Enum, auto, unique
+from itertools import cycle
 from typing import NamedTuple
 
 
@@ -216,10 +217,9 @@ class LabelBatch:
     def calls(self) -> tuple[int, ...]:
         """Labels of each call; a list of sizes is repeated until all labels are asked."""
         given = (self.size,) if self.call is None else self.call
-        each = (given,) if isinstance(given, int) else given
+        each, left = cycle((given,) if isinstance(given, int) else given), self.size
         sizes: list[int] = []
-        left = self.size
         while left > 0:
-            sizes.append(min(each[len(sizes) % len(each)], left))
+            sizes.append(min(next(each), left))
             left -= sizes[-1]
         return tuple(sizes)
