@@ -14,18 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from ...reference.arrays import Matrix, Vector
 from .measures import (
     ALPHA,
-    BalancedPrecision,
     Estimate,
-    Roc,
     advantage,
     auc,
-    balanced_advantage,
-    balanced_precision,
     false_positive_rate,
     precision,
     recall,
     roc,
-    tpr_at_fpr,
 )
 
 PUBLISHED = 0.75
@@ -76,22 +71,16 @@ def calibrated_across(
 
 @dataclass(frozen=True)
 class AttributeScore:
-    """How well one attack does on n people, a share `prevalence` of whom have the attribute.
+    """How well one attack does: the area is that of its scores, the others of whom it flags.
 
-    The curve, area and share at 1 % false positives are those of its scores, the others of whom it
-    flags. `advantage`: of saying who has the attribute, over saying that nobody or everybody has.
+    `advantage`: of saying who has the attribute, over saying that nobody or everybody has.
     """
 
-    prevalence: float
-    curve: Roc
     auc: Estimate
-    tpr_at_1_percent: Estimate
     recall: Estimate
     false_positive_rate: Estimate
     precision: Estimate
-    balanced: BalancedPrecision
     advantage: Estimate
-    balanced_advantage: Estimate
 
 
 def judged(
@@ -100,16 +89,11 @@ def judged(
     """The measures of an attack with scores (n,) that flags people (n,); hidden: the truth (n,)."""
     truth = np.asarray(hidden)
     return AttributeScore(
-        float(truth.mean()),
-        roc(scores, truth),
         auc(scores, truth, alpha),
-        tpr_at_fpr(scores, truth, 0.01, alpha),
         recall(flagged, truth, alpha),
         false_positive_rate(flagged, truth, alpha),
         precision(flagged, truth, alpha),
-        balanced_precision(flagged, truth),
         advantage(flagged, truth, alpha=alpha),
-        balanced_advantage(flagged, truth, alpha),
     )
 
 

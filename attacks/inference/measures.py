@@ -14,24 +14,6 @@ from scipy.stats import binom, rankdata
 
 from ...reference.arrays import Vector
 from ..auditing.proportions import clopper_pearson
-from .balanced import BalancedPrecision, balanced_precision, called, scored
-
-__all__ = [
-    "BalancedPrecision",
-    "Estimate",
-    "Roc",
-    "advantage",
-    "auc",
-    "balanced_advantage",
-    "balanced_precision",
-    "false_positive_rate",
-    "macro_auc",
-    "precision",
-    "recall",
-    "roc",
-    "scored",
-    "tpr_at_fpr",
-]
 
 ALPHA = 0.05
 
@@ -55,6 +37,35 @@ class Roc:
     false_positive_rates: Vector
     true_positive_rates: Vector
     thresholds: Vector
+
+
+def scored(scores: ArrayLike, positive: ArrayLike) -> tuple[Vector, NDArray[np.bool_]]:
+    """Scores (n,) and the truth (n,) of bool. Raises ValueError in one line, as `called` does."""
+    values = np.asarray(scores, dtype=np.float64)
+    truth = _truth(values.shape, positive)
+    if np.isnan(values).any():
+        raise ValueError(f"score {int(np.isnan(values).argmax())} is NaN: expected a number")
+    return values, truth
+
+
+def called(flagged: ArrayLike, positive: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Who is flagged (n,) and the truth (n,), both of bool."""
+    calls = np.asarray(flagged)
+    if calls.dtype != np.bool_:
+        raise ValueError(f"flagged of type {calls.dtype}: expected bool")
+    return calls, _truth(calls.shape, positive)
+
+
+def _truth(shape: tuple[int, ...], positive: ArrayLike) -> NDArray[np.bool_]:
+    truth = np.asarray(positive)
+    if truth.dtype != np.bool_:
+        raise ValueError(f"positive of type {truth.dtype}: expected bool")
+    if truth.shape != shape or truth.ndim != 1:
+        raise ValueError(f"positive of shape {truth.shape} for {shape}: expected (n,) of both")
+    if truth.all() or not truth.any():
+        kind = "positive" if truth.any() else "others"
+        raise ValueError(f"{truth.size} records, all {kind}: expected some of either kind")
+    return truth
 
 
 def roc(scores: ArrayLike, positive: ArrayLike) -> Roc:
@@ -195,17 +206,6 @@ def advantage(
     right = share(guess == true, alpha)
     gains = [max(p - b, 0.0) / (1.0 - b) for p in (right.value, right.low, right.high)]
     return Estimate(*gains)
-
-
-def balanced_advantage(flagged: ArrayLike, positive: ArrayLike, alpha: float = ALPHA) -> Estimate:
-    """The advantage if both kinds were equally common: recall less false-positive rate, from 0.
-
-    Yeom et al. 2018. The interval holds for any laws: each rate's has half of alpha.
-    """
-    caught = recall(flagged, positive, alpha / 2.0)
-    wrong = false_positive_rate(flagged, positive, alpha / 2.0)
-    pairs = (caught.value, wrong.value), (caught.low, wrong.high), (caught.high, wrong.low)
-    return Estimate(*(max(a - b, 0.0) for a, b in pairs))
 
 
 def _area(values: Vector, truth: NDArray[np.bool_]) -> tuple[float, float]:

@@ -11,7 +11,7 @@ What the privacy of released labels bounds is in `attack_cost`; **the votes are 
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Protocol, get_args
+from typing import Protocol
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from ...reference.arrays import Flags, Integers, Matrix, Vector
 from ...reference.ensembles.records import Task
 from ...reference.parallel.workers import carried_out, stream
 from ..private_prediction.trainings import Ensemble, trained_votes
-
-Fit = Literal["binomial", "gaussian", "count"]
-
 
 _FEWEST = 4  # shadows with a record, and without it
 
@@ -106,27 +103,13 @@ def shadow_ensembles(
     return Shadows(histograms, members, task.labels)
 
 
-FITS: tuple[Fit, ...] = get_args(Fit)
-
-_WHOLE_VOTES = 1.0 / 12.0  # the variance that rounding to whole votes has
-
-
-def by_votes(shadows: Shadows, fit: Fit = "binomial") -> Matrix:
+def by_votes(shadows: Shadows) -> Matrix:
     """Scores (e, r), higher for members, of an attacker who sees the votes on each record.
 
-    fit: of the votes for the true label, by the other ensembles. `gaussian` has a mean and variance
-    for each record with and without it (Carlini et al. 2022, equation 4); `binomial` one chance of
-    a right vote for each record, which training on it raises in one teacher (`memorised`); `count`
-    is the number of right votes itself, one threshold for all records.
+    By a binomial law of the votes for the true label, fitted to the other ensembles: one chance of
+    a right vote for each record, which training on it raises in one teacher (`memorised`).
     """
-    if fit not in FITS:
-        raise ValueError(f"fit {fit!r}: expected one of {', '.join(FITS)}")
     votes = shadows.right.astype(np.float64)
-    if fit == "count":
-        return votes
-    if fit == "gaussian":
-        inside = _log_normal(votes, *_moments(votes, shadows.members))
-        return inside - _log_normal(votes, *_moments(votes, ~shadows.members))
     ratio = _ratio(votes, shadows.teachers, _chance(shadows), memorised(shadows)[:, None])
     scores: Matrix = np.log(np.maximum(ratio, 1e-300))
     return scores
@@ -138,8 +121,10 @@ def memorised(shadows: Shadows) -> Vector:
     Of those that it would get wrong otherwise, over all records, by the ensembles other than each.
     """
     votes = shadows.right.astype(np.float64)
-    inside, _ = _moments(votes, shadows.members)
-    outside, _ = _moments(votes, ~shadows.members)
+    inside, outside = (
+        means_of_others(votes, shadows.members),
+        means_of_others(votes, ~shadows.members),
+    )
     wrong = (1.0 - _chance(shadows)).sum(1)
     found: Vector = np.clip((inside - outside).sum(1) / wrong, 0.0, 1.0)
     return found
@@ -228,14 +213,7 @@ def _chance(shadows: Shadows) -> Matrix:
     return found
 
 
-def _moments(votes: Matrix, which: Flags) -> tuple[Matrix, Matrix]:
-    """Mean and variance (e, r) of votes over the ensembles in question other than each itself."""
+def means_of_others(votes: Matrix, which: Flags) -> Matrix:
+    """Means (e, r) of votes over the ensembles in question other than each itself."""
     kept = votes * which
-    number = which.sum(0) - which
-    mean = (kept.sum(0) - kept) / number
-    square = ((kept**2).sum(0) - kept**2) / number
-    return mean, np.maximum(square - mean**2, 0.0) + _WHOLE_VOTES
-
-
-def _log_normal(votes: Matrix, mean: Matrix, variance: Matrix) -> Matrix:
-    return np.asarray(-0.5 * ((votes - mean) ** 2 / variance + np.log(variance)))
+    return np.asarray((kept.sum(0) - kept) / (which.sum(0) - which))

@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 
 from dpassay.attacks.inference import measures
 from dpassay.attacks.inference.attribute import (
-    AttributeScore,
     calibrated_across,
     disagreement,
-    judged,
     low_consensus,
 )
 from dpassay.attacks.inference.measures import Estimate, Roc
@@ -21,6 +19,7 @@ from dpassay.reference.ensembles.teachers import Teachers, votes_of
 
 from ..adult import adult
 from ..long_runs import DATA, KEPT
+from .balanced import FullScore, judged_fully
 from .learned import Stratum, auc_ahead, by_stratum, described, learned, learned_across
 
 SEED = 0
@@ -52,7 +51,7 @@ class Attacked(NamedTuple):
     """
 
     told: Told
-    by_attack: dict[str, AttributeScore]
+    by_attack: dict[str, FullScore]
     beyond: dict[str, tuple[list[Stratum], Estimate]]
     alone: Estimate
     alone_curve: Roc
@@ -120,9 +119,9 @@ def attacked(people: Told) -> Attacked:
     features = described(people.votes)
     model = learned(features, hidden, seed=SEED)
     by_attack = {
-        "below 75 %": judged(scores, low_consensus(people.votes), hidden),
-        "calibrated": judged(scores, calibrated_across(scores, hidden, seed=SEED), hidden),
-        "learned": judged(model, learned_across(features, hidden, seed=SEED), hidden),
+        "below 75 %": judged_fully(scores, low_consensus(people.votes), hidden),
+        "calibrated": judged_fully(scores, calibrated_across(scores, hidden, seed=SEED), hidden),
+        "learned": judged_fully(model, learned_across(features, hidden, seed=SEED), hidden),
     }
     beyond = {
         what: (by_stratum(scores, hidden, of), measures.auc(scores, hidden, strata=of))

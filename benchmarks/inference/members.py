@@ -11,8 +11,6 @@ from dpassay.attacks.inference import measures
 from dpassay.attacks.inference.attack_cost import bound, bound_of_claims
 from dpassay.attacks.inference.measures import Estimate, Roc
 from dpassay.attacks.inference.membership import (
-    FITS,
-    Fit,
     Shadows,
     by_votes,
     released_laws,
@@ -24,6 +22,7 @@ from dpassay.reference.arrays import Matrix, Vector
 from dpassay.reference.ensembles.records import digits
 
 from ..long_runs import KEPT
+from .fits import FITS
 
 SETTINGS = (("nearest", 50, 8.0), ("tree", 50, 8.0), ("nearest", 10, 2.0))
 """Learner, teachers, and the noise of the labels."""
@@ -65,7 +64,7 @@ class Ensembles(NamedTuple):
     records: int
     hard_records: int
     right: float
-    by_fit: dict[Fit, Seen]
+    by_fit: dict[str, Seen]
     hard: Seen
     resampled: tuple[float, float]
     noise: float
@@ -84,7 +83,7 @@ def membership(learner: str, teachers: int, noise: float, executor: Executor) ->
     )
     right = right_without(shadows)
     hard = right <= np.quantile(right, HARD, axis=1, keepdims=True)
-    by_fit = {fit: seen(by_votes(shadows, fit), shadows.members) for fit in FITS}
+    by_fit = {name: seen(scores(shadows), shadows.members) for name, scores in FITS.items()}
     return Ensembles(
         learner,
         teachers,

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from dpassay.attacks.inference.attribute import AttributeScore
 from dpassay.attacks.inference.measures import Estimate
 
 from ..pages import head
 from .attributes import ATTACKS, Attacked, Told
+from .balanced import FullScore
 from .learned import Stratum
 from .members import DELTA, ENSEMBLES, HARD, RATES, Ensembles, Seen
 
@@ -94,7 +94,7 @@ def judged_table(people: list[Attacked]) -> Iterator[str]:
             )
 
 
-def cells(one: AttributeScore) -> list[str]:
+def cells(one: FullScore) -> list[str]:
     balanced = one.balanced
     return [
         shares(one.recall),

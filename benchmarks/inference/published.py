@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.attacks.inference import measures
-from dpassay.attacks.inference.attribute import disagreement, judged, low_consensus
+from dpassay.attacks.inference.attribute import disagreement, low_consensus
 from dpassay.attacks.inference.measures import Estimate
 
 from ..pages import head
 from .attributes import published
+from .balanced import judged_fully
 from .learned import auc_ahead
 
 TEACHERS = (10, 50, 250)
@@ -22,7 +23,7 @@ _SEED, _DRAWN, _RESAMPLED = 0, 4_000, 400
 def document() -> dict[str, Any]:
     """What the attack finds in the votes that were released with Wang et al. 2022, as JSON."""
     votes, holder = published()
-    one = judged(disagreement(votes), low_consensus(votes), holder)
+    one = judged_fully(disagreement(votes), low_consensus(votes), holder)
     return {
         "people": int(holder.size),
         "with_attribute": int(holder.sum()),

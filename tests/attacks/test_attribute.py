@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from dpassay.attacks.inference import attribute, measures
 
+balanced = import_module("benchmarks.inference.balanced")
 learning = import_module("benchmarks.inference.learned")
 
 
@@ -29,7 +30,7 @@ def test_calibrated_threshold_is_the_best_of_the_curve():
     scores = np.round(rng.normal(hidden * 1.0, 1.0), 1)
     threshold = attribute.calibrated(scores, hidden)
     false, true, _ = roc_curve(hidden, scores)
-    reached = measures.balanced_advantage(scores >= threshold, hidden).value
+    reached = balanced.balanced_advantage(scores >= threshold, hidden).value
     assert reached == pytest.approx((true - false).max())
 
 
@@ -137,7 +138,9 @@ def people(published_data):
 
 def test_published_attack(people):
     votes, holder, _ = people
-    found = attribute.judged(attribute.disagreement(votes), attribute.low_consensus(votes), holder)
+    found = balanced.judged_fully(
+        attribute.disagreement(votes), attribute.low_consensus(votes), holder
+    )
     rates = [found.recall, found.false_positive_rate]
     assert [f"{100 * rate.value:.1f}" for rate in rates] == ["36.6", "20.2"]
     assert f"{found.auc.value:.3f}" == "0.632"

@@ -1,5 +1,7 @@
 """Membership inference where the best attack is known exactly, and the bound that claims imply."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from scipy.stats import binom, norm
@@ -11,6 +13,8 @@ from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.accounting.analyses import CountedCost
 from dpassay.reference.ensembles.records import Task, digits
 from dpassay.reference.parallel.workers import open_executor
+
+fits = import_module("benchmarks.inference.fits").FITS
 
 TEACHERS = 20
 CHANCES = np.repeat([0.02, 0.1, 0.5, 0.9], 25)
@@ -45,7 +49,7 @@ def test_attack_on_votes_does_as_well_as_can_be(known):
     # catches laws of records mixed up, worlds swapped, and a ratio of n against n votes
     false, true = best_curve()
     area = np.trapezoid(true, false)
-    scores, members = membership.by_votes(known, "binomial").ravel(), known.members.ravel()
+    scores, members = membership.by_votes(known).ravel(), known.members.ravel()
     found = measures.auc(scores, members, alpha=1e-6)
     assert found.low < area < found.high
     for fpr in (0.01, 0.05):
@@ -53,8 +57,8 @@ def test_attack_on_votes_does_as_well_as_can_be(known):
         reached = measures.tpr_at_fpr(scores, members, fpr, alpha=1e-6)
         assert reached.low < best < reached.high
         assert reached.value > 0.8 * best
-    normal = measures.auc(membership.by_votes(known, "gaussian").ravel(), members).value
-    count = measures.auc(membership.by_votes(known, "count").ravel(), members).value
+    normal = measures.auc(fits["gaussian"](known).ravel(), members).value
+    count = measures.auc(fits["count"](known).ravel(), members).value
     assert count < area - 0.1 < area - 0.03 < normal < area + 0.01
 
 
@@ -71,7 +75,7 @@ def test_no_ensemble_is_its_own_shadow(known):
     turned[7] = ~turned[7]
     other = shadows_of(known.right, turned)
     for fit in ("binomial", "gaussian"):
-        before, after = (membership.by_votes(of, fit) for of in (known, other))
+        before, after = (fits[fit](of) for of in (known, other))
         np.testing.assert_allclose(after[7], before[7], rtol=1e-12)
         assert not np.allclose(after[8], before[8])
     laws = np.log(known.histograms / TEACHERS + 0.01)
@@ -115,7 +119,7 @@ def test_attack_on_labels_does_as_well_as_can_be(queries):
 def test_no_bound_binds_votes():
     # the same worlds, seen: the attack is certain, and no epsilon was paid
     shadows = fixed_votes(60)
-    scores = membership.by_votes(shadows, "gaussian").ravel()
+    scores = fits["gaussian"](shadows).ravel()
     assert measures.auc(scores, shadows.members.ravel()).value == 1.0
 
 
@@ -166,7 +170,6 @@ def test_bad_input_is_told_in_one_line(trained):
         (lambda: Shadows(h, np.ones_like(m), y), "32 ensembles: expected more than 4"),
         (lambda: Shadows(h, m, y + 9), "expected 0 to 9"),
         (lambda: Shadows(h + np.eye(32, dtype=int)[:, :1, None], m, y), "as many teach"),
-        (lambda: membership.by_votes(trained, "best"), "fit 'best': expected one of binomial"),
         (lambda: bounds.bound([1.5], 1.0, 0.0), "false-positive rates"),
         (lambda: bounds.bound([0.5], -1.0, 0.0), "epsilon -1"),
     ):

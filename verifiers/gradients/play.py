@@ -76,17 +76,10 @@ class Seen(Document):
         return cls(**found, features=played.features)
 
 
-class Line(Document):
+class Line(Seen):
     """One defence: what an adversary who knows it infers, from all rounds together."""
 
     defence: str
-    auroc: Estimate = Field(description="The area under the ROC curve, with a 95 % interval.")
-    tpr: Estimate = Field(description="The true positive rate at 1 % of false positives.")
-    advantage: Estimate = Field(
-        description="Over always guessing the commonest value, which has 0."
-    )
-    success: Estimate = Field(description="The share of right guesses.")
-    features: str = Field(description="What of the gradients was looked at.")
     guessing: float = Field(ge=0, le=1, description="The share that is right by guessing.")
     by_round: tuple[Seen, ...] = Field(description="What is inferred from each round alone.")
     epsilon_substitution: float | None = Field(
@@ -101,12 +94,11 @@ class Line(Document):
         if len(self.by_round) == 1:
             return [f"{self.defence:14}{_columns(self)}"]
         named = [f"  round {number}" for number in range(1, len(self.by_round) + 1)]
-        seen: list[Seen | Line] = [*self.by_round, self]
-        rows = zip([*named, "  all rounds"], seen, strict=True)
+        rows = zip([*named, "  all rounds"], [*self.by_round, self], strict=True)
         return [self.defence, *(f"{name:14}{_columns(one)}" for name, one in rows)]
 
 
-def _columns(seen: Seen | Line) -> str:
+def _columns(seen: Seen) -> str:
     """The columns of the table."""
     return "".join(f"{value!s:>26}" for value in (seen.advantage, seen.auroc, seen.tpr))
 

@@ -1,4 +1,4 @@
-"""The precision of an attack on equally many records of either kind, over all such subsets."""
+"""How well attribute inference does, also on equally many records of either kind."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,36 +7,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import hypergeom
 
-from ...reference.arrays import Vector
-
-
-def scored(scores: ArrayLike, positive: ArrayLike) -> tuple[Vector, NDArray[np.bool_]]:
-    """Scores (n,) and the truth (n,) of bool. Raises ValueError in one line, as `called` does."""
-    values = np.asarray(scores, dtype=np.float64)
-    truth = _truth(values.shape, positive)
-    if np.isnan(values).any():
-        raise ValueError(f"score {int(np.isnan(values).argmax())} is NaN: expected a number")
-    return values, truth
-
-
-def called(flagged: ArrayLike, positive: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Who is flagged (n,) and the truth (n,), both of bool."""
-    calls = np.asarray(flagged)
-    if calls.dtype != np.bool_:
-        raise ValueError(f"flagged of type {calls.dtype}: expected bool")
-    return calls, _truth(calls.shape, positive)
-
-
-def _truth(shape: tuple[int, ...], positive: ArrayLike) -> NDArray[np.bool_]:
-    truth = np.asarray(positive)
-    if truth.dtype != np.bool_:
-        raise ValueError(f"positive of type {truth.dtype}: expected bool")
-    if truth.shape != shape or truth.ndim != 1:
-        raise ValueError(f"positive of shape {truth.shape} for {shape}: expected (n,) of both")
-    if truth.all() or not truth.any():
-        kind = "positive" if truth.any() else "others"
-        raise ValueError(f"{truth.size} records, all {kind}: expected some of either kind")
-    return truth
+from dpassay.attacks.inference.attribute import AttributeScore, judged
+from dpassay.attacks.inference.measures import (
+    ALPHA,
+    Estimate,
+    Roc,
+    called,
+    false_positive_rate,
+    recall,
+    roc,
+    tpr_at_fpr,
+)
+from dpassay.reference.arrays import Vector
 
 
 @dataclass(frozen=True)
@@ -99,3 +81,41 @@ def _flagged_when_kept(calls: NDArray[np.bool_], kept: int) -> tuple[NDArray[np.
     counts = np.arange(kept + 1)
     chances = law.pmf(counts)
     return counts[chances > 0.0], chances[chances > 0.0]
+
+
+def balanced_advantage(flagged: ArrayLike, positive: ArrayLike, alpha: float = ALPHA) -> Estimate:
+    """The advantage if both kinds were equally common: recall less false-positive rate, from 0.
+
+    Yeom et al. 2018. The interval holds for any laws: each rate's has half of alpha.
+    """
+    caught = recall(flagged, positive, alpha / 2.0)
+    wrong = false_positive_rate(flagged, positive, alpha / 2.0)
+    pairs = (caught.value, wrong.value), (caught.low, wrong.high), (caught.high, wrong.low)
+    return Estimate(*(max(a - b, 0.0) for a, b in pairs))
+
+
+@dataclass(frozen=True)
+class FullScore(AttributeScore):
+    """An attack on n people, a share `prevalence` of whom have the attribute.
+
+    The curve and the share at 1 % false positives are those of its scores.
+    """
+
+    prevalence: float
+    curve: Roc
+    tpr_at_1_percent: Estimate
+    balanced: BalancedPrecision
+    balanced_advantage: Estimate
+
+
+def judged_fully(scores: ArrayLike, flagged: ArrayLike, hidden: ArrayLike) -> FullScore:
+    """The measures of an attack with scores (n,) that flags people (n,); hidden: the truth (n,)."""
+    truth = np.asarray(hidden)
+    return FullScore(
+        **vars(judged(scores, flagged, truth)),
+        prevalence=float(truth.mean()),
+        curve=roc(scores, truth),
+        tpr_at_1_percent=tpr_at_fpr(scores, truth, 0.01),
+        balanced=balanced_precision(flagged, truth),
+        balanced_advantage=balanced_advantage(flagged, truth),
+    )
