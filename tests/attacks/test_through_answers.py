@@ -13,7 +13,6 @@ from dpassay.attacks.inference import own_people
 from dpassay.attacks.inference import through_answers as through_answers_file
 from dpassay.attacks.inference.through_answers import (
     Cell,
-    low_consensus,
     read,
     read_people,
     through_answers,
@@ -84,7 +83,7 @@ def test_fewer_draws_misplace_hardly_more_votes():
     law = np.exp(gnmax(20.0).log_probabilities(votes.astype(float)))
     counts = rng.multinomial(40, law / law.sum(-1, keepdims=True))
     every, few = (
-        misplaced(read(counts, gnmax(20.0), 100, how, low_consensus)[0], votes).mean()
+        misplaced(read(counts, gnmax(20.0), 100, how)[0], votes).mean()
         for how in ("together", "briefly")
     )
     assert few < every + 0.02

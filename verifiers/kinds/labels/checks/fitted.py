@@ -248,8 +248,8 @@ def highest(
     def lost(at: float) -> float:
         return -gained(at)
 
-    ends, options = (low, high), {"xatol": close}
-    return float(minimize_scalar(lost, bounds=ends, method="bounded", options=options).x)
+    found = minimize_scalar(lost, bounds=(low, high), method="bounded", options={"xatol": close})
+    return float(found.x)
 
 
 def nearest_rounding(gained: Callable[[float], float], value: float, claimed: float) -> float:
