@@ -1,6 +1,5 @@
 """What is wrong with a claim, one line per mistake."""
 
-import difflib
 import re
 from collections.abc import Sequence
 from typing import get_args, get_origin
@@ -10,6 +9,7 @@ from pydantic_core import ErrorDetails
 
 from ..inputs.input_error import InputError
 from ..targets.replies import one_line, shown_repr
+from ..text import did_you_mean, nearest
 
 _MOST_TOLD = 10
 """Most mistakes of one claim that are shown."""
@@ -104,8 +104,7 @@ def _meant(root: type[BaseModel], mistake: ErrorDetails) -> str | None:
     given, keys = str(mistake["loc"][-1]), _keys(root, mistake)
     if _ELSEWHERE.get(given.lower()) in keys:
         return _ELSEWHERE[given.lower()]
-    near = difflib.get_close_matches(given.lower(), keys, 1)
-    return next(iter(near), None)
+    return nearest(given, keys)
 
 
 def _likely(root: type[BaseModel], mistake: ErrorDetails) -> str | None:
@@ -166,8 +165,7 @@ def _wrong_value(root: type[BaseModel], mistake: ErrorDetails) -> str:
 def _one_of(expected: str, given: object) -> str:
     """The allowed values, as pydantic lists them, with the one that was probably meant."""
     allowed = re.findall("'[^']*'", expected)
-    near = difflib.get_close_matches(repr(given), allowed, 1) if isinstance(given, str) else []
-    meant = f" (did you mean {near[0]}?)" if near else ""
+    meant = did_you_mean(repr(given), allowed) if isinstance(given, str) else ""
     return f"expected {expected}{meant}"
 
 

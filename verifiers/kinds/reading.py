@@ -1,6 +1,5 @@
 """A claim in TOML, of whichever kind its mechanism is."""
 
-import difflib
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from ..claims.claim import ClaimError, read_table
 from ..findings.codes import codes
 from ..findings.note import allowed_code
 from ..targets.replies import shown_repr
+from ..text import did_you_mean, nearest
 from . import kind_of, kinds
 
 
@@ -94,12 +94,10 @@ def _no_such(name: str, known: Collection[str], what: str) -> str:
     """Why a name is none of those known, with the one that it resembles; nothing if it is one."""
     if name in known:
         return ""
-    near = difflib.get_close_matches(name, known, 1)
-    meant = f"; did you mean {near[0]}?" if near else ""
     few = "; docs/checks/codes.md tells of all"
     if len(known) <= _MOST_LISTED:
         few = f": expected one of {', '.join(known)}"
-    return f"{shown_repr(name)} is no {what}{few}{meant}"
+    return f"{shown_repr(name)} is no {what}{few}{did_you_mean(name, known)}"
 
 
 def read_claim(path: str | Path, *, only: str | None = None) -> Any:
@@ -137,8 +135,7 @@ def _unknown(name: str, source: str) -> str:
         )
     family = family_meant(name, (*NOISE, *NUMBER_NOISE))
     every = [n for kind in kinds() for n in kind.mechanisms]
-    near = difflib.get_close_matches("-".join(name.lower().split("_")), every, 1)
-    likely = _ELSEWHERE.get(name.lower()) or next(iter(near), None)
+    likely = _ELSEWHERE.get(name.lower()) or nearest(name.replace("_", "-"), every)
     meant = f"did you mean {likely}? " if likely else ""
     if family is not None:
         meant = f'that is noise: did you mean noise = "{family}:SCALE", beside another name? '

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....reference.arrays import Vector
-from ...findings.note import Fields
 from .statistics import Inputs, Middles, Numbers, earlier_calls
 from .units import Units
 
@@ -18,29 +17,33 @@ _LABELS = 20  # kinds of replies at most that are as labels, which come again by
 _VALUES = 20  # different numbers of either side that it takes to speak of rounding
 
 
-class ToldDifference(NamedTuple):
-    """What differs most; place: of the input that it was seen on, alone: which alone shows it."""
+class Difference(NamedTuple):
+    """A difference in words, how surely it is one, and of which kind and number it is.
 
-    words: str
-    fields: Fields
-    place: int | None = None
-    alone: bool = False
-
-
-class _Seen(NamedTuple):
-    """A difference, in words, and how surely it is one; of: its kind, and the number."""
+    place: of the input that it was seen on; alone: which alone of the inputs shows it.
+    """
 
     of: tuple[str, str]
     score: float
     words: str
     fields: dict[str, Any]
+    place: int | None = None
+    alone: bool = False
 
 
-def told_by(units: Units) -> ToldDifference:
-    """Of all inputs together, or of one of them that alone shows it."""
+_NONE_SURE = Difference(
+    ("", ""),
+    0.0,
+    "in how often a reply comes, or in how numbers of a reply, or of several, go together",
+    {},
+)
+
+
+def told_by(units: Units) -> Difference:
+    """What differs most, of all inputs together, or of one of them that alone shows it."""
     middles = Middles.of(units.numbers, units.inputs, int(units.inputs.max()) + 1)
 
-    def seen(rows: NDArray[np.bool_]) -> dict[tuple[str, str], _Seen]:
+    def seen(rows: NDArray[np.bool_]) -> dict[tuple[str, str], Difference]:
         own = units.numbers[rows], units.inputs[rows]
         return {one.of: one for one in _differences(units, *own, middles)}
 
@@ -52,42 +55,37 @@ def told_by(units: Units) -> ToldDifference:
         alone = _most(others).score < _SURE
         alone = alone and (there.of not in others or others[there.of].score < _UNSEEN)
         if there.score >= _SURE and (alone or most.score < _SURE):
-            return ToldDifference(there.words, there.fields, place, alone)
-    if most.score < _SURE:
-        return ToldDifference(
-            "in how often a reply comes, or in how numbers of a reply, or of several, go together",
-            {},
-        )
-    return ToldDifference(most.words, most.fields)
+            return there._replace(place=place, alone=alone)
+    return most if most.score >= _SURE else _NONE_SURE
 
 
-def _most(seen: dict[tuple[str, str], _Seen]) -> _Seen:
+def _most(seen: dict[tuple[str, str], Difference]) -> Difference:
     return max(seen.values(), key=lambda one: one.score)
 
 
 def _differences(
     units: Units, numbers: Numbers, inputs: Inputs, middles: Middles
-) -> Iterator[_Seen]:
+) -> Iterator[Difference]:
     """Of whether there is an answer, of each number and its spread, and of what comes again."""
     assert units.features is not None
     withheld = numbers[..., -1].mean((0, 2))
     words = f"it withholds {withheld[0]:.3g} of its answers, and the reference {withheld[1]:.3g}"
-    yield _Seen(("", ""), _score(numbers[..., -1]), words, {"withheld": float(withheld[0])})
+    yield Difference(("", ""), _score(numbers[..., -1]), words, {"withheld": float(withheld[0])})
     apart = middles.apart(numbers, inputs)[(numbers[..., -1] == 0.0).all((1, 2))]
     for place, path in enumerate(units.features.paths if len(apart) else ()):
         name, column = _name(path), apart[..., place]
         offset = float(column[:, 0].mean() - column[:, 1].mean())
         said = f"`{name}` lies {offset:+.3g} spreads from the reference's"
-        yield _Seen(("offset", path), _score(column), said, {"number": name, "offset": offset})
+        yield Difference(("offset", path), _score(column), said, {"number": name, "offset": offset})
         spread = np.abs(column).mean((0, 2))
         factor = float(spread[0] / spread[1]) if spread[1] > 0 else 0.0
         said = f"`{name}` spreads {factor:.3g} times as far as the reference's"
         score = _score(np.abs(column))
-        yield _Seen(("spread", path), score, said, {"number": name, "factor": factor})
+        yield Difference(("spread", path), score, said, {"number": name, "factor": factor})
     yield from _again(units.features.paths, numbers, inputs)
 
 
-def _again(paths: Any, numbers: Numbers, inputs: Inputs) -> Iterator[_Seen]:
+def _again(paths: Any, numbers: Numbers, inputs: Inputs) -> Iterator[Difference]:
     """Of whole replies that equal the one before to their input, and of numbers that came before.
 
     Rounded ones do so by themselves.
@@ -107,7 +105,7 @@ def _again(paths: Any, numbers: Numbers, inputs: Inputs) -> Iterator[_Seen]:
         f"in {shares[0]:.3g} of the calls the reply is the one before to the same input, and in "
         f"{shares[1]:.3g} of the reference's"
     )
-    yield _Seen(("again", ""), _score(by_unit(equal)), words, {"again": float(shares[0])})
+    yield Difference(("again", ""), _score(by_unit(equal)), words, {"again": float(shares[0])})
     for place, path in enumerate(paths):
         column, name = flat[..., place], _name(path)
         came = answered & np.stack([_came_before(side, of) for side in column])
@@ -119,7 +117,7 @@ def _again(paths: Any, numbers: Numbers, inputs: Inputs) -> Iterator[_Seen]:
             repeats = by_unit(asked & (rounded == rounded[:, before]))
             more = repeats[:, coarser].mean() > repeats[:, 1 - coarser].mean()
             if not (more and _score(repeats) >= _SURE):  # those that the step explains
-                yield _Seen(("rounded", path), score, *_rounded(name, steps))
+                yield Difference(("rounded", path), score, *_rounded(name, steps))
                 continue
         who, other = ("target", "reference") if shares[0] > shares[1] else ("reference", "target")
         words = (
@@ -127,7 +125,9 @@ def _again(paths: Any, numbers: Numbers, inputs: Inputs) -> Iterator[_Seen]:
             f"{other}'s, as rounded, bounded or bare numbers do (in {shares.max():.3g} of the "
             f"calls, and in {shares.min():.3g})"
         )
-        yield _Seen(("recurs", path), score, words, {"number": name, "again": float(shares[0])})
+        yield Difference(
+            ("recurs", path), score, words, {"number": name, "again": float(shares[0])}
+        )
 
 
 def _rounded(name: str, steps: tuple[float, float]) -> tuple[str, dict[str, Any]]:
