@@ -207,3 +207,11 @@ def test_times_count_seconds_or_parts_of_them(parts) -> None:
     """Catches milliseconds that are taken for seconds, so that hours of the day mean nothing."""
     text = f"a,b,c,d,label,time\n20,15,5,0,1,{NOON * parts}\n20,15,5,0,1,2026-03-01T12:00:00Z\n"
     assert [row.time for row in rows(text, {"refusals": "logged"})] == [NOON, NOON]
+
+
+def test_a_reader_that_goes_on_holds_rows_to_the_last_time() -> None:
+    """Catches rows of before a state that are judged once more."""
+    reader = small_claim().log_reader("a,b,c,d,label,time\n", NOON)
+    assert reader.row(f"20,15,5,0,1,{NOON * 1000 + 5}\n", "line 9") is not None
+    with pytest.raises(LogError, match="before that of a row above"):
+        reader.row(f"20,15,5,0,1,{NOON * 1000 - 5}\n", "line 10")

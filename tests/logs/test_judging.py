@@ -277,6 +277,17 @@ def test_what_was_saved_goes_on_to_the_last_bit():
     assert bytes_of(late) == bytes_of(whole)
 
 
+def test_names_in_a_log_are_no_part_of_the_form_of_its_state():
+    """Catches a worker whose name is taken for the mark of an array, or of a table."""
+    rows = [row._replace(worker=("array", "dict")[at % 2]) for at, row in enumerate(drawn(60, 25))]
+    before, after = LogEvidence(small_claim(), 0), LogEvidence(small_claim(), 1)
+    before.observe(rows)
+    restore(after, bytes_of(before))
+    assert [*after.parties[0].evidence] == ["array", "dict"]
+    assert after.sides[0].seen == {"array": 30, "dict": 30}
+    assert bytes_of(after) == bytes_of(before)
+
+
 @pytest.mark.slow("over half a second")
 def test_one_client_without_noise_is_named():
     """One of twenty: all rows together would take many thousands."""

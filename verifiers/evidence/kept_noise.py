@@ -1,6 +1,7 @@
 """Evidence that noise is kept: from call to call, for a connection, or shared by histograms."""
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -132,8 +133,8 @@ class SharedNoise:
     """
 
     def __init__(self, log_q: Matrix, joint: Joint) -> None:
-        self.log_q, self.joint = log_q, joint
-        self._together: dict[tuple[int, int], _Together] = {}
+        self.log_q = log_q
+        self._together = cache(lambda earlier, later: _Together.of(joint(earlier, later)))
         self._log = np.zeros(SHARED.size)
         self._wagered: dict[int, NDArray[np.float64]] = {}
         self._gained: dict[int, float] = {}
@@ -142,9 +143,7 @@ class SharedNoise:
         """Adds labels of stream `later`, as outcomes (n,), given those of `earlier` (n,)."""
         if outcomes.size == 0:
             return
-        if (earlier, later) not in self._together:
-            self._together[earlier, later] = _Together.of(self.joint(earlier, later))
-        given, law = self._together[earlier, later], np.exp(self.log_q[later])
+        given, law = self._together(earlier, later), np.exp(self.log_q[later])
         both, q = given.counts(known, outcomes), (law / law.sum())[outcomes]
         gained = log_ratios_given(both, given.earlier[known], q, SHARED).sum(-1)
         self._log += gained

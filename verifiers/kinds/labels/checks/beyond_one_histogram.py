@@ -1,5 +1,7 @@
 """Evidence of `fresh-noise` beyond the labels of one histogram: restarts, places, kept teachers."""
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,7 +12,7 @@ from ....evidence.kept_noise import Places, SharedNoise
 from ....evidence.outcomes import Outcomes, as_outcomes
 from ....evidence.power import longest_round, seeds_drawn
 from ....evidence.repetition import Recurrence, Replay
-from ..planning.plan import CommonNoise, Plan
+from ..planning.plan import Plan, common_noise
 from ..planning.streams import FRESH_CALL, Role
 
 _KINDS = ("restarted", "replayed", "begun", "contained", "compared", "recurring")
@@ -115,7 +117,7 @@ class SamePlaces:
 
     def __init__(self, plan: Plan, same: list[int]) -> None:
         self.plan, self._same = plan, same
-        joint = CommonNoise(plan).counts
+        joint = common_noise(plan)
         names = ("neighbours", "totals", "same votes")
         self.parts = {name: SharedNoise(plan.log_q, joint) for name in names}
         self._partners = _partners(plan, same)
@@ -183,7 +185,7 @@ class KeptTeachers:
         mechanism = plan.claim.mechanism.mechanism()
         self.drawn = mechanism if isinstance(mechanism, SampledArgmax) else None
         self._plan = plan
-        self._ratios: dict[tuple[int, ...], Matrix] = {}
+        self._ratios_of = cache(self._ratios)
         self._counts: dict[HistogramAsked, NDArray[np.int64]] = {}
         self._logs: dict[HistogramAsked, float] = {}
 
@@ -195,12 +197,10 @@ class KeptTeachers:
         if self.drawn is None:
             return
         histogram = self._plan.streams[stream].histogram
-        if histogram not in self._ratios:
-            self._ratios[histogram] = self._ratios_of(stream, self.drawn)
         counts = np.bincount(outcomes, minlength=len(histogram))
         asked = histogram, rotation
         self._counts[asked] = self._counts.get(asked, 0) + counts
-        each = self._ratios[histogram] @ self._counts[asked]
+        each = self._ratios_of(stream, self.drawn) @ self._counts[asked]
         self._logs[asked] = float(np.logaddexp.reduce(each) - np.log(_DRAWN))
 
     @property
@@ -214,7 +214,7 @@ class KeptTeachers:
         most, _ = max(self._logs, key=lambda asked: self._logs[asked])
         return next(i for i, s in enumerate(self._plan.streams) if s.histogram == most)
 
-    def _ratios_of(self, stream: int, drawn: SampledArgmax) -> Matrix:
+    def _ratios(self, stream: int, drawn: SampledArgmax) -> Matrix:
         """Log-ratios (samples, c) of sampled histograms against the claim."""
         votes = np.array(self._plan.streams[stream].histogram, dtype=np.int64)
         kept = drawn.sampling.sample(votes, _DRAWN, np.random.default_rng(votes))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -121,7 +121,7 @@ class FittedCounts:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._kept: dict[tuple[int, float], tuple[LabelFault, Matrix]] = {}
+        self._made = cache(self._make)
 
     @cached_property
     def _forms(self) -> list[CountLaw]:
@@ -158,15 +158,16 @@ class FittedCounts:
         one = float(f"{best:.1g}")
         if one != best and gain(one) >= gained[best] - ROUNDING_COSTS:
             best = one
-        fault, each = self._kept[form, best][0], self._each(counts, form, best)
+        fault, each = self._made(form, best)[0], self._each(counts, form, best)
         return Fitted(fault, float(each.sum()) - FITTING_COSTS, each, stands_for)
 
     def _each(self, counts: Matrix, form: int, size: float) -> Vector:
         """Log-ratios (streams,) of a fault against the claim."""
-        plan = self._plan
-        if (form, size) not in self._kept:
-            fault = self._forms[form].made(size)
-            log_laws = fault_laws([fault], plan.log_q, plan.histograms.astype(np.float64))[:, 0]
-            with np.errstate(invalid="ignore"):  # where both give a label no chance
-                self._kept[form, size] = fault, log_laws - plan.log_q
-        return gains_of(counts, self._kept[form, size][1])
+        return gains_of(counts, self._made(form, size)[1])
+
+    def _make(self, form: int, size: float) -> tuple[LabelFault, Matrix]:
+        """A fault, and the log-ratios (streams, o) of its labels."""
+        plan, fault = self._plan, self._forms[form].made(size)
+        log_laws = fault_laws([fault], plan.log_q, plan.histograms.astype(np.float64))[:, 0]
+        with np.errstate(invalid="ignore"):  # where both give a label no chance
+            return fault, log_laws - plan.log_q

@@ -5,6 +5,7 @@ for each row, and a fault that may set in at any of them.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,29 +140,18 @@ class NoiseTable:
         self._screen: Vector | None = None
         if isinstance(mechanism, ConfidentGNMax):
             self._screen = mechanism.threshold_noise.sample(rng, (_DRAWS,)) - mechanism.threshold
-        self._outcomes: dict[Histogram, NDArray[np.int16]] = {}
-        self._bits: dict[tuple[Histogram, int], Bits] = {}
+        self._outcomes_of = lru_cache(_MOST_BYTES // (2 * _DRAWS))(self._outcomes)
+        self.bits = lru_cache(_MOST_BYTES // (_DRAWS // 8))(self._bits)
+        """`(histogram, outcome) -> draws`: those that give a histogram (c,) this outcome."""
 
-    def bits(self, histogram: Histogram, outcome: int) -> Bits:
-        """The draws that give `histogram` (c,) this outcome."""
-        found = self._bits.get((histogram, outcome))
-        if found is None:
-            found = np.packbits(self._outcomes_of(histogram) == outcome).view(np.uint64)
-            if len(self._bits) > _MOST_BYTES // found.nbytes:
-                self._bits.clear()
-            self._bits[histogram, outcome] = found
-        return found
+    def _bits(self, histogram: Histogram, outcome: int) -> Bits:
+        return np.packbits(self._outcomes_of(histogram) == outcome).view(np.uint64)
 
-    def _outcomes_of(self, histogram: Histogram) -> NDArray[np.int16]:
-        found = self._outcomes.get(histogram)
-        if found is None:
-            votes = np.array(histogram, dtype=np.float64)
-            found = (votes + self._noise).argmax(-1).astype(np.int16)
-            if self._screen is not None:
-                found[votes.max() + self._screen < 0.0] = self.claim.classes
-            if len(self._outcomes) > _MOST_BYTES // found.nbytes:
-                self._outcomes.clear()
-            self._outcomes[histogram] = found
+    def _outcomes(self, histogram: Histogram) -> NDArray[np.int16]:
+        votes = np.array(histogram, dtype=np.float64)
+        found = (votes + self._noise).argmax(-1).astype(np.int16)
+        if self._screen is not None:
+            found[votes.max() + self._screen < 0.0] = self.claim.classes
         return found
 
 

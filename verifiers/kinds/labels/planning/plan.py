@@ -1,12 +1,13 @@
 """The plan of a run: streams of queries, each on one histogram, with their claimed laws."""
 
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
+from ....evidence.kept_noise import Joint
 from ....evidence.outcomes import Outcomes, as_outcomes
 from ....evidence.scale import scale_factors
 from ..claim import LabelsClaim
@@ -59,9 +60,6 @@ class Plan:
     traffic: Traffic
     extent: Extent = FULL
     roundings: tuple[FaultToSee, ...] = ()
-    _scale_laws: dict[tuple[int, ...], Matrix] = field(
-        default_factory=dict, init=False, compare=False
-    )
     _rotated_ratios: dict[tuple[int, int], Matrix] = field(
         default_factory=dict, init=False, compare=False
     )
@@ -138,11 +136,8 @@ class Plan:
 
     def scale_log_laws(self, stream: int) -> Matrix:
         """Log-probabilities (factors, o) of a stream at every factor of the claimed scale."""
-        mechanism, histogram = self.claim.mechanism, self.streams[stream].histogram
-        if histogram not in self._scale_laws:  # streams of one histogram share them
-            laws = mechanism.mechanism().log_probabilities_at(histogram, self.factors)
-            self._scale_laws[histogram] = laws
-        return self._scale_laws[histogram]
+        histogram, gate = self.streams[stream].histogram, self.claim.gate
+        return _scale_log_laws(self.claim.mechanism, histogram, gate.tolerance)
 
     @cached_property
     def information(self) -> NDArray[np.float64]:
@@ -200,6 +195,11 @@ class Plan:
         return ratios
 
 
+@lru_cache(maxsize=128)  # streams of one histogram share them
+def _scale_log_laws(claim: LabelsMechanism, histogram: tuple[int, ...], tolerance: float) -> Matrix:
+    return claim.mechanism().log_probabilities_at(histogram, scale_factors(tolerance))
+
+
 @lru_cache(maxsize=8)  # for plans of the same histograms
 def _log_ratios(
     faults: tuple[LabelFault, ...], claim: LabelsMechanism, asked: tuple[tuple[int, ...], ...]
@@ -228,26 +228,19 @@ def rotated_rows(faults: tuple[LabelFault, ...], rotation: int, classes: int) ->
     return np.array(rows, dtype=np.int64)
 
 
-class CommonNoise:
+def common_noise(plan: Plan) -> Joint:
     """Simulates labels of a plan's streams with the same noise draws for every stream."""
+    outcomes, classes = plan.log_q.shape[1], plan.claim.mechanism.classes
+    draws = int(np.clip(_MOST_NUMBERS // classes, _LEAST_DRAWS, _DRAWS))
+    mechanism = plan.claim.mechanism.mechanism()
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.outcomes = plan.log_q.shape[1]
-        classes = plan.claim.mechanism.classes
-        self._draws = int(np.clip(_MOST_NUMBERS // classes, _LEAST_DRAWS, _DRAWS))
-        self._labels: dict[int, Outcomes] = {}
+    @cache
+    def of(stream: int) -> Outcomes:
+        votes = plan.streams[stream].histogram
+        return as_outcomes(mechanism.sample(votes, draws, np.random.default_rng(0)), outcomes)
 
-    def counts(self, stream: int, other: int) -> Matrix:
-        """Counts (o, o) of simulated pairs: an outcome of `stream` with one of `other`."""
-        first, second = self._outcomes(stream), self._outcomes(other)
-        pairs = np.bincount(first * self.outcomes + second, minlength=self.outcomes**2)
-        return pairs.reshape(self.outcomes, self.outcomes).astype(np.float64)
+    def counts(stream: int, other: int) -> Matrix:
+        pairs = np.bincount(of(stream) * outcomes + of(other), minlength=outcomes**2)
+        return pairs.reshape(outcomes, outcomes).astype(np.float64)
 
-    def _outcomes(self, stream: int) -> Outcomes:
-        if stream not in self._labels:
-            votes = self.plan.streams[stream].histogram
-            mechanism = self.plan.claim.mechanism.mechanism()
-            labels = mechanism.sample(votes, self._draws, np.random.default_rng(0))
-            self._labels[stream] = as_outcomes(labels, self.outcomes)
-        return self._labels[stream]
+    return counts
