@@ -112,7 +112,7 @@ def test_copies_of_labels() -> None:
 @pytest.mark.parametrize(
     ("part", "message"),
     [
-        ("periodic", "every 2nd answer repeats the one before it"),
+        ("periodic", "of every 2 answers one repeats the one before it"),
         ("calls", "a call of 32 answers gives the answers of an earlier call again"),
         ("in turn", "an answer depends on the answer to another histogram asked just before"),
     ],

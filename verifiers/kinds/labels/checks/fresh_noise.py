@@ -27,7 +27,7 @@ from .base import CACHED, PLAIN, Circumstances, LabelsEvidence
 from .beyond_one_histogram import ComparedRestarts, KeptTeachers, SamePlaces
 from .of_one_histogram import OfOneHistogram
 from .one_stream import OneStream
-from .reuse import OTHERWISE, WORDS, copies_most, of_wager, ordinal
+from .reuse import OTHERWISE, WORDS, copies_most, of_wager
 
 _WEIGHTS = {
     "together": 0.11,  # labels copy, or avoid, those at one distance, on all anchors
@@ -290,11 +290,10 @@ class LabelsFreshNoise(LabelsEvidence):
         elif heaviest in ("restarted", "recurring"):
             heaviest = self.restarts.likeliest(SURE)
         code, message, diagnosis = WORDS[heaviest]
-        period = self._periodic.heaviest
-        told = {"size": size, "period": period, "factor": factor}
+        told = {"size": size, "period": self._periodic.heaviest, "factor": factor}
         told |= {"crossed": self.crossed.matches, "calls": self.crossed.draws}
         fields = {name: value for name, value in told.items() if f"{{{name}" in message}
-        message = message.format(**{**told, "period": ordinal(period)})
+        message = message.format(**told)
         histogram = self.plan.streams[at].histogram
         return Finding(message, diagnosis, histogram, code=code, fields=fields)
 

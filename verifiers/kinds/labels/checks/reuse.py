@@ -117,7 +117,7 @@ WORDS = {
     ),
     "periodic": (
         "noise-reused",
-        "every {period} answer repeats the one before it",
+        "of every {period} answers one repeats the one before it",
         "noise is not drawn anew for every answer: look for a counter or a buffer",
     ),
     "dependent": (
@@ -228,13 +228,6 @@ def of_wager(
         code="noise-in-opposite-pairs",
         fields={"distance": distance},
     )
-
-
-def ordinal(number: int) -> str:
-    """A number as an ordinal, such as 1st, 2nd, 12th."""
-    if number % 100 in (11, 12, 13):
-        return f"{number}th"
-    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
 
 
 def _before(distance: int) -> str:

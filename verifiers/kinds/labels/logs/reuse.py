@@ -152,7 +152,7 @@ class NoiseTable:
         found = (votes + self._noise).argmax(-1).astype(np.int16)
         if self._screen is not None:
             found[votes.max() + self._screen < 0.0] = self.claim.classes
-        return found
+        return np.asarray(found)
 
 
 def _log_ratios(bits: Bits, earlier: Bits, log_q: Vector) -> Matrix:

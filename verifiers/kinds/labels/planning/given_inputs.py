@@ -7,7 +7,6 @@ left out.
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,21 +27,6 @@ _TRIED = 200  # related pairs whose laws are computed
 _OPENING = 1.0  # nats a label
 _SCALES = (0.5, 2.0)  # factors of the claimed noise scale that the first call should show
 _SIMPLE, _TYPICAL, _EXPLORED = 6, 2, 60  # inputs in these roles
-
-
-class PermutedInput(NamedTuple):
-    """A histogram (c,), and the permutation (c,) of its classes that gives another input."""
-
-    histogram: Histogram
-    order: NDArray[np.intp]
-
-
-class RaisedInput(NamedTuple):
-    """An index into a list of histograms, its leader, and an input where only the leader gains."""
-
-    place: int
-    leader: int
-    histogram: Histogram
 
 
 class GivenInputs:
@@ -117,8 +101,11 @@ class GivenInputs:
 
     # -- inputs that are related -----------------------------------------------------------------
 
-    def permuted(self) -> PermutedInput | None:
-        """Two inputs that are permutations of each other, the winner's chance nearest to 0.99."""
+    def permuted(self) -> tuple[Histogram, NDArray[np.intp]] | None:
+        """An input, and the order (c,) of its classes that gives another; of several such pairs.
+
+        The winner's chance is nearest to 0.99.
+        """
         groups: dict[bytes, list[int]] = defaultdict(list)
         for at, row in enumerate(np.sort(self.histograms, -1)):
             groups[row.tobytes()].append(at)
@@ -135,7 +122,7 @@ class GivenInputs:
         one, other_one = (self.histograms[i] for i in pairs[nearest_to_clear(log_q)[0]])
         order = np.empty(one.size, dtype=np.intp)
         order[np.argsort(other_one, kind="stable")] = np.argsort(one, kind="stable")
-        return PermutedInput(one, order)
+        return one, order
 
     def neighbours(self) -> tuple[Histogram, Histogram] | None:
         """Two neighbouring inputs; of several pairs the one with the least predictable labels.
@@ -171,10 +158,11 @@ class GivenInputs:
         best: Histogram = votes[least_predictable(self.claim, votes)]
         return best
 
-    def raised(self, bases: Sequence[tuple[int, ...]]) -> RaisedInput | None:
+    def raised(self, bases: Sequence[tuple[int, ...]]) -> tuple[int, int, Histogram] | None:
         """The nearest input in which only the leader of a base has gained votes.
 
-        bases: histograms; the first that has such an input is taken. None where none has.
+        bases: histograms; of the first that has such an input, its place and its leader come first.
+        None where none has.
         """
         for place, base in enumerate(bases):
             votes = np.array(base, dtype=np.int64)
@@ -185,7 +173,7 @@ class GivenInputs:
             found = np.flatnonzero(gained & (change <= 0).all(-1))
             if found.size:
                 nearest = found[int(np.argmin(-change[found].sum(-1)))]
-                return RaisedInput(place, leader, self.histograms[nearest])
+                return place, leader, self.histograms[nearest]
         return None
 
 

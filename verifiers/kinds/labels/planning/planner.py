@@ -97,9 +97,10 @@ def _add_twins(planner: StreamPlanner, inputs: GivenInputs) -> None:
     permuted = None if planner.mechanism.ordered else inputs.permuted()
     if permuted is not None:
         with planner.if_affordable():
-            planner.add_permuted(Role.CLEAR_WINNER, permuted.histogram, permuted.order)
+            planner.add_permuted(Role.CLEAR_WINNER, *permuted)
     bases = [i for i, stream in enumerate(planner.streams) if stream.is_anchor]
     raised = inputs.raised([planner.streams[i].histogram for i in bases])
     if raised is not None:
+        place, leader, histogram = raised
         with planner.if_affordable():
-            planner.add_raised(bases[raised.place], raised.leader, raised.histogram)
+            planner.add_raised(bases[place], leader, histogram)

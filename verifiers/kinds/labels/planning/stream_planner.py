@@ -218,15 +218,15 @@ class StreamPlanner:
         support and total shows already, and histograms beyond the budget.
         """
         left = min(self.extent.of(_MOST_TELLING, 0), self.room())
-        for one in telling:
+        for histogram, faults in telling:
             step(role.kind)
-            needed = {fault: self._to_see(one.histogram, fault) for fault in one.faults}
+            needed = {fault: self._to_see(histogram, fault) for fault in faults}
             seen = {fault: n for fault, n in needed.items() if n <= _MOST_OF_ONE}
             queries = max([_LEAST_OF_ONE, *seen.values()])
-            shown = any(self._shows(stream, one.histogram, list(seen)) for stream in self.streams)
+            shown = any(self._shows(stream, histogram, list(seen)) for stream in self.streams)
             if seen and not shown and queries <= left:
                 left -= queries
-                self.add(role, one.histogram, queries)
+                self.add(role, histogram, queries)
 
     def _to_see(self, histogram: Histogram, fault: LabelFault) -> int:
         """Labels of a stream, no anchor, after which the fault shows with probability 0.99."""

@@ -1,7 +1,6 @@
 """The histograms where faults that are confined to some of them show, and after how many labels."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -29,12 +28,8 @@ _ONE_LAW = 1e-11  # nats, below which two laws are one
 _NAMED = 20.0  # smallest effect over the least total variation of a rounding that is named
 
 
-@dataclass(frozen=True)
-class TellingHistogram:
-    """A histogram (c,), and the faults that it should show."""
-
-    histogram: Histogram
-    faults: tuple[LabelFault, ...]
+TellingHistogram = tuple[Histogram, tuple[LabelFault, ...]]
+"""A histogram (c,), and the faults that it should show."""
 
 
 def telling_histograms(
@@ -109,7 +104,7 @@ def _most_telling(
     log_q = log_laws(claim, candidates)
     laws = fault_laws(faults, log_q, candidates.astype(np.float64))
     divergence = divergences(laws, log_q[:, None, :]).min(-1)
-    return TellingHistogram(candidates[int(np.argmax(divergence))], faults)
+    return candidates[int(np.argmax(divergence))], faults
 
 
 def roundings_to_see(
