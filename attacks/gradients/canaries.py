@@ -81,13 +81,6 @@ class Canary:
         """How far the clipped gradients lie apart (L2): at most twice `clip_norm`."""
         return float(np.linalg.norm(self.gradients[0] - self.gradients[1]))
 
-    @property
-    def direction(self) -> Vector:
-        """The direction (p,) from there to here, of length 1. Raises ValueError for equal ends."""
-        if self.distance == 0.0:
-            raise ValueError("a canary whose gradients do not differ: expected two that do")
-        return np.asarray((self.gradients[0] - self.gradients[1]) / self.distance)
-
 
 @dataclass(frozen=True)
 class ClippedModel:

@@ -32,7 +32,7 @@ from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
 from ..long_runs import DATA, add_workers, carried_out, need_adult, workers
 from ..pages import head, write_page
 from .adult import adult
-from .canary_costs import drawn, exact_costs, found_canary, proved_mu
+from .canary_costs import direction, drawn, exact_costs, found_canary, proved_mu
 from .data import Split, split
 from .derivatives import per_example
 from .games import PRIVATE, PUBLIC
@@ -140,9 +140,9 @@ def _released(canary: Canary, seed: int) -> dict[str, float]:
         for start in range(0, REAL, 500):
             sums = np.repeat(gradient[None].astype(np.float32), 500, axis=0)
             key = 10**6 * (seed + 1) + 10**5 * world + start
-            parts.append(defence.defended(sums, None, key) @ canary.direction)
+            parts.append(defence.defended(sums, None, key) @ direction(canary))
         along.append(np.concatenate(parts) / (SIGMA * CLIP))
-    middle = 0.5 * canary.gradients.sum(0) @ canary.direction / (SIGMA * CLIP)
+    middle = 0.5 * canary.gradients.sum(0) @ direction(canary) / (SIGMA * CLIP)
     mu = canary.distance / (SIGMA * CLIP)
     threshold = fixed_threshold(mu, REAL, DELTA, ALPHA)
     return {

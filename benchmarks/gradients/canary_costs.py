@@ -15,7 +15,7 @@ from dpassay.attacks.auditing.two_cut import separated
 from dpassay.attacks.gradients.canaries import Attribute, Canary, ClippedModel, farthest
 from dpassay.attacks.gradients.canary_audit import ABOVE, epsilon_of, laws_above, mu_by
 from dpassay.reference.accounting.adjacency import Adjacency
-from dpassay.reference.arrays import Matrix
+from dpassay.reference.arrays import Matrix, Vector
 from dpassay.reference.numbers import NoisyGradient, parse_number_noise, sensitivity
 
 
@@ -74,6 +74,11 @@ def _farthest(canary: Canary, adjacency: Adjacency) -> float:
     shape, noise = (canary.gradients.shape[1],), parse_number_noise("gaussian:1")
     aggregation = NoisyGradient(noise, (shape,), canary.clip_norm, adjacency)
     return sensitivity(aggregation, 2) / canary.clip_norm
+
+
+def direction(canary: Canary) -> Vector:
+    """The direction (p,) from there to here, of length 1, of ends that differ."""
+    return np.asarray((canary.gradients[0] - canary.gradients[1]) / canary.distance)
 
 
 def drawn(mu: float, threshold: float, releases: int, rng: np.random.Generator) -> Counts:

@@ -114,7 +114,7 @@ def play(
     once = tuple(dict.fromkeys(defences))
     try:
         people = read_people(data, label, attributes, seen=not unseen)
-        found = run(load_model(model), people, attributes, PlayRules(once, **rules))
+        found = run(load_model(model), people, attributes, once, PlayRules(**rules))
     except ValueError as error:
         fail(InputError(" ".join(str(error).split())))
     print_found(found, as_json)

@@ -4,7 +4,7 @@ Loads JAX and scikit-learn.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 
 from pydantic import Field
 
@@ -20,29 +20,17 @@ from ..inputs.people_file import PeopleTable
 from ..kinds.numbers.vendor_model import ModelError, VendorModel
 
 
-@dataclass(frozen=True)
-class PlayRules:
-    """The rules of the games that are played.
+class PlayRules(Document):
+    """The rules of the games that are played."""
 
-    Attributes:
-        defences: by name.
-        batch: records.
-        rounds: of training, in each of which the batch is released.
-        releases: in a round.
-        sigma, clip_norm: of dp-sgd.
-        delta: at which its epsilon is told.
-        trials: of each defence.
-    """
-
-    defences: tuple[str, ...]
-    batch: int
-    rounds: int
-    releases: int
-    sigma: float
-    clip_norm: float
-    delta: float
-    trials: int
-    seed: int
+    batch: int = Field(ge=1, description="Records.")
+    rounds: int = Field(ge=1, description="Of training, in each of which the batch is released.")
+    releases: int = Field(ge=1, description="In a round.")
+    sigma: float = Field(ge=0, description="Of dp-sgd: its noise, in clip norms.")
+    clip_norm: float = Field(gt=0, description="Of dp-sgd.")
+    delta: float = Field(gt=0, lt=1, description="At which the epsilons are.")
+    trials: int = Field(ge=1, description="Of each defence.")
+    seed: int = Field(ge=0)
 
     @property
     def in_all(self) -> int:
@@ -103,19 +91,11 @@ def _columns(seen: Seen) -> str:
     return "".join(f"{value!s:>26}" for value in (seen.advantage, seen.auroc, seen.tpr))
 
 
-class PlayedGames(Document):
+class PlayedGames(PlayRules):
     """The games played, one for each defence, and their rules."""
 
     model: str
     attribute: str = Field(description="What is inferred.")
-    batch: int = Field(ge=1, description="Records.")
-    rounds: int = Field(ge=1, description="Of training, in each of which the batch is released.")
-    releases: int = Field(ge=1, description="In a round.")
-    sigma: float = Field(ge=0, description="Of dp-sgd: its noise, in clip norms.")
-    clip_norm: float = Field(gt=0, description="Of dp-sgd.")
-    delta: float = Field(gt=0, lt=1, description="At which the epsilons are.")
-    trials: int = Field(ge=1, description="Of each defence.")
-    seed: int = Field(ge=0)
     played: tuple[Line, ...]
 
     def as_text(self) -> str:
@@ -148,10 +128,14 @@ class PlayedGames(Document):
 
 
 def play(
-    model: VendorModel, people: PeopleTable, attribute: Sequence[str], rules: PlayRules
+    model: VendorModel,
+    people: PeopleTable,
+    attribute: Sequence[str],
+    names: Sequence[str],
+    rules: PlayRules,
 ) -> PlayedGames:
-    """Plays every defence on the same trials. Raises ValueError in one line."""
-    defences = {name: rules.defence(name) for name in rules.defences}
+    """Plays every defence, by name, on the same trials. Raises ValueError in one line."""
+    defences = {name: rules.defence(name) for name in names}
     still = [name for name, defence in defences.items() if not _noisy(defence)]
     if rules.releases > 1 and still:
         raise ValueError(
@@ -178,10 +162,8 @@ def play(
                 epsilon_add_remove=costs[1],
             )
         )
-    told = {name: value for name, value in asdict(rules).items() if name != "defences"}
-    return PlayedGames(
-        model=model.spec, attribute=", ".join(attribute), **told, played=tuple(lines)
-    )
+    told = {"model": model.spec, "attribute": ", ".join(attribute), "played": tuple(lines)}
+    return PlayedGames(**dict(rules), **told)
 
 
 def _noisy(defence: Defence) -> bool:
