@@ -11,16 +11,10 @@ FOLDERS = ["labels", "numbers", "keys", "tables", "tally", "lawless", "batches",
 """Those that there are, in the order in which messages list them."""
 
 
-def kind_in(folder: str) -> "ReleaseKind":
-    """The kind in a folder, loaded by name: a claim asks for its own, which parses such claims."""
-    kind: ReleaseKind = import_module(f"{__name__}.{folder}.kind").KIND
-    return kind
-
-
 @cache
 def kinds() -> "tuple[ReleaseKind, ...]":
     """All kinds of release."""
-    return tuple(map(kind_in, FOLDERS))
+    return tuple(import_module(f"{__name__}.{folder}.kind").KIND for folder in FOLDERS)
 
 
 def kind_of(mechanism: str) -> "ReleaseKind | None":
