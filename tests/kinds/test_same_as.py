@@ -390,11 +390,15 @@ TEXT = '[mechanism]\nname = "same-as"\nreference = "old.py:aggregate"\n[inputs]\
         ("[inputs]\nvalues = [1]\n", 'inputs_of = "gnmax"', "mechanism.noise"),
         ('"same-as"', '"same-as"\nteachers = 20', "teachers"),
         ("[inputs]", f"{OF_GNMAX}[inputs]", "inputs.values"),
-        ("[inputs]\nvalues = [1]\n", f"{OF_GNMAX}[[pairs]]\nhere = 1\nthere = 2", "or inputs_of"),
+        (
+            "[inputs]\nvalues = [1]\n",
+            f"{OF_GNMAX}[[pairs]]\nhere = 1\nthere = 2",
+            "pairs beside inp",
+        ),
         (
             "[inputs]\nvalues = [1]\n",
             f"search = 3\n{OF_GNMAX}",
-            "search: expected it, or inputs_of",
+            "search beside inputs_of: expected one of the two",
         ),
         ("[mechanism]", "planner = 1\n[mechanism]", "planner"),
         ('"same-as"', "\"same-as\"\nreference_fresh_state = ''", "expected a command"),

@@ -105,7 +105,10 @@ class SameAsClaim(Claim):
         if self.planner is not None:
             for key, given in (("pairs", self.pairs), ("search", self.mechanism.search)):
                 if given:
-                    raise ValueError(f"{key}: expected it, or inputs_of in [mechanism]")
+                    raise ValueError(
+                        f"{key} beside inputs_of: expected one of the two, as inputs_of already "
+                        "chooses what is asked"
+                    )
             return self
         for number, one in enumerate(self.named, 1):
             try:
