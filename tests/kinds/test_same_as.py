@@ -355,6 +355,17 @@ def test_a_pass_says_which_faults_would_have_shown() -> None:
     assert entry.size == planned.planned_units(claim, 601, 0).excluded["same-law"][0].size
 
 
+@pytest.mark.slow("two runs")
+def test_a_pass_takes_pairs_that_would_have_shown_half_the_noise() -> None:
+    """Catches one of pairs that show repeats alone, and a number of queries that is not enough."""
+    found = result(run(EQUAL["laplace"], 3, 301), "same-law")
+    assert (found.verdict, found.code) == (Verdict.INCONCLUSIVE, "too-few-queries")
+    enough = found.fields["queries"]
+    assert isinstance(enough, int)
+    assert f"about {enough:,} queries would be enough" in found.message
+    assert result(run(EQUAL["laplace"], 3, enough), "same-law").verdict is Verdict.PASS
+
+
 @pytest.mark.slow("five runs")
 def test_the_share_that_a_plan_excludes_is_found() -> None:
     """Of five targets that withhold as many answers all fail; catches a share told too small."""

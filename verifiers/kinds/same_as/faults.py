@@ -1,5 +1,6 @@
 """Which faults a run would have shown: they are put into the reference's own replies."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,7 +10,12 @@ from .evidence import next_units
 from .statistics import Inputs, Middles, Numbers, earlier_calls
 from .units import Evidence, Units
 
-_SCALES = {"half the noise": 0.5, "noise of .9": 0.9, "noise of .95": 0.95}
+HALF = "half the noise"
+"""The fault that a pass must have shown, of replies that are not of few kinds."""
+
+_SCALES = {HALF: 0.5, "noise of .9": 0.9, "noise of .95": 0.95}
+_GROWN = 1.0  # nats of evidence from which it is foreseen how many units would be enough
+_ROOM = 1.25  # times as many as evidence that grew evenly would take
 _OFFSETS = {"an offset of a fifth of the spread": 0.2, "of a tenth": 0.1}
 _REPEATS = {"one reply in ten that comes again": 0.1, "one in a hundred": 0.01}
 _OTHERS = {"one reply in ten drawn from all kinds alike": 0.1, "one in a hundred so": 0.01}
@@ -17,10 +23,14 @@ _OTHERS = {"one reply in ten drawn from all kinds alike": 0.1, "one in a hundred
 
 @dataclass(frozen=True)
 class Shown:
-    """A fault, in words, and the units that showed it; None where these do not."""
+    """A fault, in words, and the units that showed it; None where these do not.
+
+    enough: about how many units would, by what the evidence came to; None where it is not foreseen.
+    """
 
     fault: str
     units: int | None
+    enough: int | None = None
 
 
 def shown_faults(units: Units, wanted: float, rng: np.random.Generator) -> list[Shown]:
@@ -37,12 +47,14 @@ def shown_faults(units: Units, wanted: float, rng: np.random.Generator) -> list[
     names = units.names[:, 1]
     found: list[Shown] = []
     for kind in _kinds(own[source], names[source], inputs, rng):
-        seen: int | None = 0
+        hidden = False
         for fault, (made, named) in kind:
-            if seen is not None:
+            each = Shown(fault, None)
+            if not hidden:
                 both = np.stack([named, names], axis=1)
-                seen = _units_until(np.stack([made, own], axis=1), inputs, both, wanted)
-            found.append(Shown(fault, seen))
+                each = _looked_for(fault, np.stack([made, own], axis=1), inputs, both, wanted)
+            hidden = each.units is None
+            found.append(each)
     return found
 
 
@@ -98,13 +110,14 @@ def _others(flat: Numbers, inputs: Inputs, share: float, rng: np.random.Generato
     return source
 
 
-def _units_until(pairs: Numbers, inputs: Inputs, names: Inputs, wanted: float) -> int | None:
-    """After how many units the evidence refutes; None where it does not."""
+def _looked_for(fault: str, pairs: Numbers, inputs: Inputs, names: Inputs, wanted: float) -> Shown:
+    """After how many units the evidence refutes, or about how many would."""
     evidence = Evidence(int(inputs.max()) + 1, apart=inputs.shape[1] == 1)
     done = 0
     while done < len(pairs):
         done = min(len(pairs), done + next_units(done))
         evidence.observe(pairs[:done], inputs[:done], names[:done])
         if evidence.log_e_value >= wanted:
-            return done
-    return None
+            return Shown(fault, done)
+    grown = evidence.log_e_value
+    return Shown(fault, None, math.ceil(_ROOM * done * wanted / grown) if grown > _GROWN else None)

@@ -11,8 +11,8 @@ from ...findings.note import Note
 from ...run.checks import EvidenceCheck
 from .claim import SameAsClaim
 from .difference import told_by
-from .faults import Shown, shown_faults
-from .planned import DIFFERS, excluded_by
+from .faults import HALF, Shown, shown_faults
+from .planned import CALLS, DIFFERS, LIVES, excluded_by
 from .units import BothReplies, Units
 
 
@@ -66,17 +66,32 @@ class SameLaw(EvidenceCheck):
         return max(self.left * self.calls, 0 if self.settled else 1)
 
     def settle(self, rng: np.random.Generator) -> Note | None:
-        """Puts faults into the reference's own replies; why there is no pass if none shows."""
+        """Puts faults into the reference's own replies; why there is no pass if too few show.
+
+        Half the noise must, or, of replies of few kinds, any of them.
+        """
         self.shown = shown_faults(self.units, self.log_threshold, rng)
-        self.settled = any(one.units is not None for one in self.shown)
+        least = [one for one in self.shown if one.fault == HALF] or self.shown
+        self.settled = any(one.units is not None for one in least)
         if self.settled:
             return None
+        units = f"{len(self.units):,} {self._word}"
+        enough = min((one.enough for one in least if one.enough is not None), default=None)
+        queries = None if enough is None else len(self.asked) + enough * self.calls
+        most = CALLS if self.calls == 1 else LIVES * self.calls
+        more = f"; how many would be is not foreseen from these: a run asks {most:,} unless told"
+        if queries is not None:
+            more = f"; about {queries:,} queries would be enough"
+        fields = {"units": len(self.units)} | ({} if queries is None else {"queries": queries})
+        if any(one.units is not None for one in self.shown):
+            why = f"{units} would not have shown {HALF}, so that a pass would mean little{more}"
+            return Note("too-few-queries", why, fields)
         faults = ", ".join(one.fault for one in self.shown)
         return Note(
             "no-fault-would-show",
-            f"{len(self.units):,} {self._word} would not have shown any fault that was put into "
-            f"the reference's own replies ({faults}): a pass would mean nothing",
-            {"units": len(self.units)},
+            f"{units} would not have shown any fault that was put into the reference's own replies "
+            f"({faults}): a pass would mean nothing{more}",
+            fields,
         )
 
     @property
