@@ -9,17 +9,19 @@ from scipy.special import gammaln, logsumexp, xlog1py
 from ..arrays import Matrix
 from ..histograms import Histogram, as_histogram
 from ..mechanisms import KnownMechanism, SampledArgmax, ScreenedGNMax, UnknownMechanismError
-from ..noise import Gaussian, Laplace, Noise
+from ..noise import Gaussian, Laplace, Noise, Rounded
 from ..sampling import Way
 from .conversions import ORDERS, best_epsilon, to_epsilon
 from .gnmax import (
     as_orders,
     gaussian_answer,
-    gaussian_answer_dependent,
+    gaussian_data_dependent,
     is_of_noisy_counts,
+    log_q_union,
     log_unlikely,
     threshold_data_dependent,
     threshold_data_independent,
+    two_count_sigma,
 )
 from .neighbourhood import MOVED_VOTE, Neighbourhood
 from .pairs import worst_costs
@@ -167,7 +169,14 @@ def _published(
         test = threshold_data_dependent(votes, mechanism, orders, neighbourhood)
     noise = mechanism.noise
     if isinstance(noise.unrounded, Gaussian):
-        return test, gaussian_answer_dependent(votes, noise, orders, neighbourhood)
+        if not is_of_noisy_counts(noise):
+            return test, answer  # Theorem 6 needs that all orders cost order / sigma^2 at most
+        # Proposition 7 is of counts that never tie
+        log_q = log_q_union(votes, noise.scale)
+        if isinstance(noise, Rounded):
+            log_q = log_unlikely(votes, noise)
+        sigma = two_count_sigma(noise.scale, neighbourhood)
+        return test, gaussian_data_dependent(log_q, sigma, orders)
     if isinstance(noise, Laplace):
         dependent = lnmax_data_dependent(votes, 1.0 / noise.scale, orders, neighbourhood)
     else:

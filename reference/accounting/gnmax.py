@@ -145,28 +145,6 @@ def _shifted(sigma: float, votes: int, orders: tuple[float, ...]) -> Matrix:
     return found
 
 
-def gaussian_answer_dependent(
-    histograms: ArrayLike,
-    noise: Noise,
-    orders: ArrayLike,
-    neighbourhood: Neighbourhood = MOVED_VOTE,
-) -> Matrix:
-    """Rényi cost (..., n) of an answer at each histogram (..., c), with Gaussian noise.
-
-    Papernot et al. 2018, Theorem 6, which needs that all orders cost order / sigma^2 at most; where
-    they do not, the cost is that of any votes. By the union bound, and by the exact q where counts
-    are rounded, as Proposition 7 is of counts that never tie.
-    """
-    votes = np.asarray(histograms, dtype=np.float64)
-    if not isinstance(noise, Rounded):
-        return gnmax_data_dependent(votes, noise.scale, orders, neighbourhood)
-    if not is_of_noisy_counts(noise):
-        cost = gaussian_answer(noise, orders, neighbourhood)
-        return np.broadcast_to(cost, (*votes.shape[:-1], cost.size))
-    sigma = two_count_sigma(noise.scale, neighbourhood)
-    return gaussian_data_dependent(log_unlikely(votes, noise), sigma, orders)
-
-
 def log_unlikely(histograms: ArrayLike, noise: Noise) -> Matrix:
     """Log of the probability (...) of any label but the likeliest, of histograms (..., c)."""
     logs = np.sort(log_probabilities(np.asarray(histograms, dtype=np.float64), noise), -1)

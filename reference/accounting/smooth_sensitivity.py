@@ -2,8 +2,8 @@
 
 Papernot et al. 2018 (arXiv 1802.08908v1), appendix B. A data-dependent cost depends on the votes,
 so it may be published only with noise. The local sensitivities of several queries, each the largest
-up to a distance (a moved vote need not move all histograms), add up distance by distance and order
-by order before `smooth_sensitivity` is taken.
+up to a distance (a moved vote need not move all histograms), add up distance by distance before
+`smooth_sensitivity` is taken. All of it is at one order, above 1.
 """
 
 import math
@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri_exp
 
-from ..arrays import Matrix
+from ..arrays import Matrix, Vector
 from ..generators import secure_generator
 from ..histograms import Histogram, as_histogram
 from ..mechanisms import ConfidentGNMax
 from ..noise import Gaussian
 from ..special import log_ndtr
 from .gnmax import (
-    as_orders,
     gaussian_data_dependent,
     gnmax_data_independent,
     log_q_union,
@@ -31,12 +30,12 @@ from .pure import lnmax_data_independent, log_q_lemma_4, pure_data_dependent
 _CELLS = 64  # to a moved vote's change of ln q: what the bound gives away is about one in as many
 
 
-def lnmax_local_sensitivity(histogram: ArrayLike, gamma: float, orders: ArrayLike) -> Matrix:
-    """Bound on the local sensitivity of LNMax's cost, d moved votes away; (N, n_orders), nats.
+def lnmax_local_sensitivity(histogram: ArrayLike, gamma: float, order: float) -> Vector:
+    """Bound on the local sensitivity of LNMax's cost, d moved votes away; (N,), nats.
 
     histogram: votes (c,), N in total, in any order; gamma: inverse of the noise's scale, positive;
-    orders: (n_orders,), l + 1 for the paper's moment l, which is l times the cost. Row d holds for
-    all histograms at most d moved votes from this one; rows never fall. The cost is
+    order: l + 1 for the paper's moment l, which is l times the cost. Place d holds for all
+    histograms at most d moved votes from this one; none is below those before it. The cost is
     `lnmax_data_dependent`. Raises ValueError for a value out of range.
 
     Papernot et al. 2017, section 3.3, give no formula; this one is derived here. The cost depends
@@ -60,24 +59,24 @@ def lnmax_local_sensitivity(histogram: ArrayLike, gamma: float, orders: ArrayLik
     lowest = float(log_q_lemma_4(unanimous, gamma))
     cells = int(np.ceil((np.log(others / 2.0) - lowest) / step * _CELLS)) + 1
     edges = lowest + np.arange(cells + _CELLS + 1, dtype=np.float64) * (step / _CELLS)
-    costs = _cost(edges, gamma, orders)
+    costs = _cost(edges, gamma, order)
     # from anywhere in a cell to a moved vote above it, as the cost never falls
     rises = costs[_CELLS + 1 :] - costs[: -_CELLS - 1]
     start, distances = float(log_q_lemma_4(votes, gamma)), np.arange(total, dtype=np.float64)
     first = _cell(start - (distances + 1) * step - lowest, step, cells)
     last = _cell(start + distances * step - lowest, step, cells)
-    local = np.empty((total, costs.shape[1]))
-    local[0] = rises[first[0] : last[0] + 1].max(0)
+    local = np.empty(total)
+    local[0] = rises[first[0] : last[0] + 1].max()
     for d in range(1, total):
-        below = rises[first[d] : first[d - 1] + 1].max(0)
-        above = rises[last[d - 1] : last[d] + 1].max(0)
-        local[d] = np.maximum(local[d - 1], np.maximum(below, above))
+        below = rises[first[d] : first[d - 1] + 1].max()
+        above = rises[last[d - 1] : last[d] + 1].max()
+        local[d] = max(local[d - 1], below, above)
     return local
 
 
-def _cost(log_q: Matrix, gamma: float, orders: ArrayLike) -> Matrix:
-    dependent = pure_data_dependent(log_q, 2.0 * gamma, as_orders(orders))
-    return np.minimum(dependent, lnmax_data_independent(gamma, orders))
+def _cost(log_q: Vector, gamma: float, order: float) -> Vector:
+    dependent = pure_data_dependent(log_q, 2.0 * gamma, order)[..., 0]
+    return np.minimum(dependent, lnmax_data_independent(gamma, order))
 
 
 def _cell(above_lowest: Matrix, step: float, cells: int) -> NDArray[np.int64]:
@@ -88,67 +87,65 @@ def _cell(above_lowest: Matrix, step: float, cells: int) -> NDArray[np.int64]:
 _BISECTIONS = 80
 
 
-def gnmax_local_sensitivity(histogram: ArrayLike, noise: Gaussian, orders: ArrayLike) -> Matrix:
-    """Bound on the local sensitivity of GNMax's cost, d moved votes away; (N, n_orders), nats.
+def gnmax_local_sensitivity(histogram: ArrayLike, noise: Gaussian, order: float) -> Vector:
+    """Bound on the local sensitivity of GNMax's cost, d moved votes away; (N,), nats.
 
-    histogram: votes (c,), N in total; noise: sigma in votes; orders: (n_orders,), above 1. Row d is
-    for histograms d votes from this one. The cost is `gnmax_data_dependent`. A
-    bound only where `conditions_hold`. Raises ValueError for a value out of
-    range. Source: Papernot et al. 2018, Propositions 12 and 13, Algorithms 3 to 5.
+    histogram: votes (c,), N in total; noise: sigma in votes. Place d is for histograms d votes
+    from this one. The cost is `gnmax_data_dependent`. A bound only where `conditions_hold`.
+    Raises ValueError for a value out of range. Source: Papernot et al. 2018, Propositions 12
+    and 13, Algorithms 3 to 5.
     """
-    votes, grid = as_histogram(histogram), as_orders(orders)
-    log_q0 = _log_q0(noise, grid)
+    votes, log_q0 = as_histogram(histogram), np.array(_log_q0(noise, order))
     log_q1 = _moved(log_q0, votes.size, noise, -1)
-    plateau = _local(log_q1, votes.size, noise, grid)
-    local = np.tile(plateau, (max(int(votes.sum()), 1), 1))
+    plateau = float(_local(log_q1, votes.size, noise, order))
+    local = np.full(max(int(votes.sum()), 1), plateau)
     start = log_q_union(votes, noise.scale)
     for above in (True, False):
         path = _path(votes, gather=above)[: local.shape[0]]
-        log_q = log_q_union(path, noise.scale)[:, None]
+        log_q = log_q_union(path, noise.scale)
         # the walk ends with the first histogram inside the plateau, or past its far end
         inside = log_q <= log_q0 if above else log_q >= log_q1
-        ended = np.logical_or.accumulate(np.vstack([np.zeros_like(inside[:1]), inside[:-1]]), 0)
+        ended = np.logical_or.accumulate(np.r_[False, inside[:-1]])
         walks = (start > log_q0) if above else (start < log_q1)
         on_plateau = (log_q >= log_q1) & (log_q <= log_q0)
-        values = _local(np.where(on_plateau, log_q1, log_q), votes.size, noise, grid)
+        values = _local(np.where(on_plateau, log_q1, log_q), votes.size, noise, order)
         rows = slice(0, path.shape[0])
         local[rows] = np.where(walks & ~ended, values, local[rows])
     return local
 
 
 def threshold_local_sensitivity(
-    mechanism: ConfidentGNMax, histogram: ArrayLike, orders: ArrayLike
-) -> Matrix:
-    """Local sensitivity of the threshold test's cost, d moved votes away; (N, n_orders), nats.
+    mechanism: ConfidentGNMax, histogram: ArrayLike, order: float
+) -> Vector:
+    """Local sensitivity of the threshold test's cost, d moved votes away; (N,), nats.
 
-    histogram: votes (c,), N in total; orders: (n_orders,), above 1. The cost depends on the largest
-    count alone, which one moved vote changes by at most 1 within 0..N. Raises ValueError for a
-    value out of range. Source: Papernot et al. 2018, appendix B, on the threshold mechanism.
+    histogram: votes (c,), N in total. The cost depends on the largest count alone, which one
+    moved vote changes by at most 1 within 0..N. Raises ValueError for a value out of range.
+    Source: Papernot et al. 2018, appendix B, on the threshold mechanism.
     """
     votes = as_histogram(histogram)
     total, largest = max(int(votes.sum()), 1), int(votes.max())
     counts = np.zeros((total + 1, 2))
     counts[:, 0] = np.arange(total + 1)
-    steps = np.abs(np.diff(threshold_data_dependent(counts, mechanism, orders), axis=0))
-    none = np.zeros_like(steps[:1])
-    local = np.maximum(np.vstack([none, steps]), np.vstack([steps, none]))
-    padded = np.vstack([np.zeros_like(local), local, np.zeros_like(local)])
+    steps = np.abs(np.diff(threshold_data_dependent(counts, mechanism, order)[:, 0]))
+    local = np.maximum(np.r_[0.0, steps], np.r_[steps, 0.0])
+    padded = np.pad(local, total + 1)
     centre = total + 1 + largest
     distances = np.arange(total)
     return np.asarray(np.maximum(padded[centre + distances], padded[centre - distances]))
 
 
-def smooth_sensitivity(local: ArrayLike, beta: float) -> Matrix:
-    """Largest of e^(-beta d) times the local sensitivity at distance d; nats, (n_orders,).
+def smooth_sensitivity(local: ArrayLike, beta: float) -> float:
+    """Largest of e^(-beta d) times the local sensitivity at distance d; nats.
 
-    local: (distances, n_orders), nats; beta: positive, else ValueError.
+    local: (distances,), nats; beta: positive, else ValueError.
     Source: Nissim, Raskhodnikova & Smith 2007, Definition 2.2 and Claim 3.2.
     """
     if not beta > 0:
         raise ValueError(f"beta {beta}: expected a positive number")
     values = np.asarray(local, dtype=np.float64)
     discount = np.exp(-beta * np.arange(values.shape[0]))
-    return np.asarray((discount[:, None] * values).max(0))
+    return float((discount * values).max())
 
 
 def release_cost(beta: float, scale: float, order: float) -> float:
@@ -193,39 +190,32 @@ def conditions_hold(noise: Gaussian, classes: int, order: float) -> tuple[bool, 
     q0; C6: so does its change to the worst neighbour, up to q1. Looked at on 4,000 points of ln q,
     no proof. Raises ValueError for a value out of range. Source: Papernot et al. 2018, B.4.2.
     """
-    grid = as_orders([order])
-    top = _log_q0(noise, grid)[0]
-    rising = np.diff(_bound(np.geomspace(50.0 * top, top * (1 + 1e-9), 4000), noise, grid))
+    top = _log_q0(noise, order)
+    rising = np.diff(_bound(np.geomspace(50.0 * top, top * (1 + 1e-9), 4000), noise, order))
     low = float(_moved(np.array(top), classes, noise, -1))
     log_q = np.geomspace(50.0 * low, low, 4000)
-    change = _bound(_moved(log_q * (1 + 1e-9), classes, noise, 1), noise, grid)
-    step = np.diff(change - _bound(log_q, noise, grid))
+    change = _bound(_moved(log_q * (1 + 1e-9), classes, noise, 1), noise, order)
+    step = np.diff(change - _bound(log_q, noise, order))
     c5 = bool((rising >= -1e-15).all())
     return c5, c5 and bool((step >= -1e-15).all())
 
 
-def _bound(log_q: Matrix, noise: Gaussian, order: Matrix) -> Matrix:
+def _bound(log_q: ArrayLike, noise: Gaussian, order: float) -> Matrix:
     return gaussian_data_dependent(log_q, noise.scale, order)[..., 0]
 
 
-def _log_q0(noise: Gaussian, orders: Matrix) -> Matrix:
-    """Least ln q, (n_orders,), from which on the data-independent bound stands."""
-    return np.array(_searched_log_q0(noise, tuple(orders.tolist())))
-
-
 @lru_cache(maxsize=64)  # the same for every histogram of a ledger
-def _searched_log_q0(noise: Gaussian, at: tuple[float, ...]) -> tuple[float, ...]:
-    orders = np.array(at)
-    independent = gnmax_data_independent(noise.scale, orders)
-    high = np.zeros_like(orders)
-    low = -np.square((orders + 1.0) / noise.scale + 1.0)
-    while (worse := _paired(low, noise, orders) >= independent).any():
-        low = np.where(worse, 2.0 * low, low)
+def _log_q0(noise: Gaussian, order: float) -> float:
+    """Least ln q from which on the data-independent bound stands."""
+    independent = float(gnmax_data_independent(noise.scale, order)[0])
+    low, high = -(((order + 1.0) / noise.scale + 1.0) ** 2), 0.0
+    while _bound(low, noise, order) >= independent:
+        low *= 2.0
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
-        helps = _paired(middle, noise, orders) < independent
-        low, high = np.where(helps, middle, low), np.where(helps, high, middle)
-    return tuple(high.tolist())
+        helps = _bound(middle, noise, order) < independent
+        low, high = (middle, high) if helps else (low, middle)
+    return high
 
 
 def _moved(log_q: Matrix, classes: int, noise: Gaussian, sign: int) -> Matrix:
@@ -236,19 +226,12 @@ def _moved(log_q: Matrix, classes: int, noise: Gaussian, sign: int) -> Matrix:
     return np.asarray(np.minimum((spread + moved) * (1.0 - 1e-12), 0.0))
 
 
-def _local(log_q: Matrix, classes: int, noise: Gaussian, orders: Matrix) -> Matrix:
+def _local(log_q: Matrix, classes: int, noise: Gaussian, order: float) -> Matrix:
     """Algorithm 3 off the plateau: the cost's change to the worst neighbour, either way."""
-    own = _paired(log_q, noise, orders)
-    up = _paired(_moved(log_q, classes, noise, 1), noise, orders)
-    down = _paired(_moved(log_q, classes, noise, -1), noise, orders)
+    own = _bound(log_q, noise, order)
+    up = _bound(_moved(log_q, classes, noise, 1), noise, order)
+    down = _bound(_moved(log_q, classes, noise, -1), noise, order)
     return np.maximum(up - own, own - down)
-
-
-def _paired(log_q: Matrix, noise: Gaussian, orders: Matrix) -> Matrix:
-    """Cost at log_q (..., n_orders), each column at its own order."""
-    columns = np.broadcast_to(log_q, np.broadcast_shapes(log_q.shape, orders.shape))
-    costs = [_bound(columns[..., k], noise, orders[k : k + 1]) for k in range(orders.size)]
-    return np.stack(costs, -1)
 
 
 def _path(votes: Histogram, gather: bool) -> Histogram:

@@ -163,7 +163,7 @@ def released_cost(
     order = _order(answers, mechanism, histograms.shape[1])
     cost, local = _at_votes(histograms, answers, mechanism, order)
     beta = _BETA / order
-    smooth = float(smooth_sensitivity(local, beta)[0])
+    smooth = smooth_sensitivity(local, beta)
     most = _independent(answers, mechanism, np.array([order]))[0]
     scale = _scale(beta, order, _SHARE * most)
     spread = float(np.sqrt(order / (2.0 * _OF_SENSITIVITY * most)))
@@ -224,36 +224,36 @@ def _order(answers: Answers, mechanism: KnownMechanism, classes: int) -> float:
 def _at_votes(
     histograms: Histogram, answers: Answers, mechanism: KnownMechanism, order: float
 ) -> tuple[float, Matrix]:
-    """The Rényi cost at the votes, and its local sensitivities by distance (N, 1)."""
+    """The Rényi cost at the votes, and its local sensitivities by distance (N,)."""
     orders, noise = np.array([order]), mechanism.noise
-    cost, local = 0.0, np.zeros((max(int(histograms[0].sum()), 1), 1))
+    cost, local = 0.0, np.zeros(max(int(histograms[0].sum()), 1))
     if isinstance(mechanism, InteractiveGNMax):
         screen = threshold_data_independent(mechanism.threshold_noise.scale, orders)
         cost += float(answers.asked.sum() * screen[0])
     if isinstance(mechanism, ConfidentGNMax):
         for votes, times in _counted(histograms[answers.asked]):
             cost += times * float(threshold_data_dependent(votes, mechanism, orders)[0])
-            local += times * _within(threshold_local_sensitivity(mechanism, votes, orders))
+            local += times * _within(threshold_local_sensitivity(mechanism, votes, order))
     for votes, times in _counted(histograms[answers.answered]):
         if isinstance(noise, Gaussian):
             cost += times * float(gnmax_data_dependent(votes, noise.scale, orders)[0])
-            local += times * _within(gnmax_local_sensitivity(votes, noise, orders))
+            local += times * _within(gnmax_local_sensitivity(votes, noise, order))
         elif isinstance(noise, Laplace):
             gamma = 1.0 / noise.scale
             cost += times * float(lnmax_data_dependent(votes, gamma, orders)[0])
-            local += times * lnmax_local_sensitivity(votes, gamma, orders)
+            local += times * lnmax_local_sensitivity(votes, gamma, order)
         else:
             raise UnknownMechanismError(mechanism, "a released cost")
     return cost, local
 
 
 def _within(local: Matrix) -> Matrix:
-    """The largest local sensitivity up to each distance, of those at each (N, 1).
+    """The largest local sensitivity up to each distance, of those at each (N,).
 
     A teacher who votes otherwise need not do so on every query: while one histogram moves another
     may stay where its sensitivity is largest, so that only these add up.
     """
-    return np.asarray(np.maximum.accumulate(local, axis=0))
+    return np.asarray(np.maximum.accumulate(local))
 
 
 def _counted(histograms: Histogram) -> list[tuple[Histogram, int]]:

@@ -24,7 +24,7 @@ from dpassay.attacks.inference.two_classes import (
 from dpassay.attacks.posterior import PosteriorDraws, sample_posterior
 from dpassay.attacks.reconstruct import misplaced
 from dpassay.reference import Gaussian, NoisyArgmax
-from dpassay.reference.accounting.composition import Repeated, epsilon_bracket
+from dpassay.reference.accounting.composition import epsilon_bracket
 from dpassay.reference.parallel.executors import Here
 
 attack_cost = import_module("benchmarks.mitigations.attack_cost").attack_cost
@@ -131,7 +131,7 @@ def test_epsilon_of_one_person_lies_in_the_bracket_of_composition():
     ends = []
     for there in ([34, 16], [36, 14]):
         laws = [gnmax(8.0).log_probabilities(np.array(h, float)) for h in ([35, 15], there)]
-        ends.append(epsilon_bracket([Repeated(laws[0], laws[1], 50)], 1e-5))
+        ends.append(epsilon_bracket(laws[0], laws[1], 50, 1e-5))
     assert max(e.low for e in ends) <= found.person_exact <= max(e.high for e in ends)
     assert found.person_exact == found.person_most < found.person
 

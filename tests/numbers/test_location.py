@@ -13,8 +13,7 @@ from dpassay.reference.numbers import Aggregation, NoisySum, parse_number_noise,
 from dpassay.reference.numbers.floats import ulp
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.numbers.checks.clipping import ClippingCheck
-from dpassay.verifiers.kinds.numbers.checks.sensitivity import Sensitivity
+from dpassay.verifiers.kinds.numbers.checks.clipping import ClippingCheck, Sensitivity
 from dpassay.verifiers.kinds.numbers.evidence.moved import MovedAlong, MovedTooFar
 from dpassay.verifiers.kinds.numbers.planning.asked import digits_of
 from dpassay.verifiers.kinds.numbers.registry import SHARES

@@ -11,8 +11,7 @@ from checked_alone import claimed, outcome
 from dpassay.reference.numbers import Clipping as Bounds
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.verdict import Verdict
-from dpassay.verifiers.kinds.numbers.checks.clipping import ClippingCheck
-from dpassay.verifiers.kinds.numbers.checks.sensitivity import Sensitivity
+from dpassay.verifiers.kinds.numbers.checks.clipping import ClippingCheck, Sensitivity
 from dpassay.verifiers.kinds.reading import parse_claim
 
 WIDE = """name = "noisy-gradient"

@@ -27,14 +27,14 @@ from dpassay.reference.accounting.smooth_sensitivity import (
 
 def test_gnmax_going_left_as_published() -> None:
     """Figures of tensorflow/privacy research/pate_2018, smooth_sensitivity_test."""
-    found = gnmax_local_sensitivity([1000, 500, 300, 200, 0], Gaussian(250.0), [10.0])[:, 0]
+    found = gnmax_local_sensitivity([1000, 500, 300, 200, 0], Gaussian(250.0), 10.0)
     expected = [0.0] * 298 + [2.77693450548e-7, 2.10853979548e-6] + [2.73113623988e-6] * 1700
     np.testing.assert_allclose(found, expected, rtol=1e-7)
 
 
 def test_gnmax_going_right_as_published() -> None:
     """Same source. From distance 3 on it starts q0 lower than where the theorem stops to help."""
-    found = gnmax_local_sensitivity([10, 0, 0], Gaussian(0.5), [1.5])[:, 0]
+    found = gnmax_local_sensitivity([10, 0, 0], Gaussian(0.5), 1.5)
     np.testing.assert_allclose(found[:3], [3.13503646e-17, 1.6017828e-08, 5.90681786e-03], 1e-8)
     assert (found[3:] <= 5.99981308).all()
 
@@ -46,7 +46,7 @@ def test_threshold_as_published() -> None:
         1.16054000e-01, 1.42180452e-01,
     ]  # fmt: skip
     mechanism = ConfidentGNMax(Gaussian(40.0), 16, Gaussian(2.0))
-    found = threshold_local_sensitivity(mechanism, [20, 10, 0], [10.0])[:, 0]
+    found = threshold_local_sensitivity(mechanism, [20, 10, 0], 10.0)
     expected = [0.0] * 3 + low_to_high + [1.42180452e-01] + low_to_high
     np.testing.assert_allclose(found[:18], expected, rtol=1e-7)
     np.testing.assert_allclose(found[18:20], [1.68302106e-01, 1.93127860e-01], rtol=1e-7)
@@ -92,7 +92,7 @@ def test_gnmax_bound_covers_enumeration(sigma, order) -> None:
     local = enumerated(cost, 20, 3)
     assert max(local.values()) > 0.0
     for histogram in [(20, 0, 0), (15, 5, 0), (11, 5, 4), (7, 7, 6), (18, 1, 1)]:
-        bound = np.maximum.accumulate(gnmax_local_sensitivity(histogram, noise, [order])[:, 0])
+        bound = np.maximum.accumulate(gnmax_local_sensitivity(histogram, noise, order))
         for distance in range(20):
             exact = at_distance(local, histogram, distance)
             assert exact <= bound[distance] * (1 + 1e-9) + 1e-15, (histogram, distance)
@@ -101,10 +101,9 @@ def test_gnmax_bound_covers_enumeration(sigma, order) -> None:
 @pytest.mark.parametrize("threshold", [5, 11])
 def test_threshold_bound_covers_enumeration(threshold) -> None:
     mechanism = ConfidentGNMax(Gaussian(40.0), threshold, Gaussian(1.5))
-    orders = [4.0]
-    local = enumerated(lambda h: threshold_data_dependent(h, mechanism, orders)[0], 12, 3)
+    local = enumerated(lambda h: threshold_data_dependent(h, mechanism, [4.0])[0], 12, 3)
     for histogram in [(12, 0, 0), (6, 3, 3), (4, 4, 4), (9, 3, 0)]:
-        rows = threshold_local_sensitivity(mechanism, histogram, orders)[:, 0]
+        rows = threshold_local_sensitivity(mechanism, histogram, 4.0)
         bound = np.maximum.accumulate(rows)
         for distance in range(12):
             assert at_distance(local, histogram, distance) <= bound[distance] * (1 + 1e-12)
@@ -156,18 +155,20 @@ def test_the_published_release_cost_is_too_small() -> None:
 
 def test_smooth_sensitivity_begins_at_the_histogram_itself() -> None:
     """By hand at e^-beta = 1/2: distance 0 counts in full, distance 1 half."""
-    found = smooth_sensitivity([[3.0, 1.0, 0.0], [4.0, 4.0, 0.0], [5.0, 6.0, 8.0]], math.log(2.0))
-    assert found == pytest.approx([3.0, 2.0, 2.0])
+    for local, most in (([3.0, 4.0, 5.0], 3.0), ([1.0, 4.0, 6.0], 2.0), ([0.0, 0.0, 8.0], 2.0)):
+        assert smooth_sensitivity(local, math.log(2.0)) == pytest.approx(most)
 
 
 @pytest.mark.slow("every neighbour of many histograms")
 def test_smooth_sensitivity_is_smooth() -> None:
     """One vote further away costs a factor e^-beta (Nissim et al. 2007, Definition 2.1)."""
-    noise, orders = Gaussian(4.0), [3.0, 8.0]
-    values = {
-        h: smooth_sensitivity(gnmax_local_sensitivity(h, noise, orders), 0.05)
-        for h in histograms_of(14, 3)
-    }
+    noise, orders = Gaussian(4.0), (3.0, 8.0)
+
+    def smooth(histogram):
+        local = (gnmax_local_sensitivity(histogram, noise, order) for order in orders)
+        return np.array([smooth_sensitivity(one, 0.05) for one in local])
+
+    values = {h: smooth(h) for h in histograms_of(14, 3)}
     for histogram, value in values.items():
         for neighbour in neighbours(histogram):
             assert (value <= math.exp(0.05) * values[tuple(neighbour.tolist())] * (1 + 1e-9)).all()
@@ -185,7 +186,7 @@ def test_release_has_the_stated_spread() -> None:
     [
         (lambda: release_cost(0.1, 1.0, 5.0), "order 5.0: expected above 1 and below"),
         (lambda: release_cost(0.1, 0.0, 2.0), "scale 0.0: expected"),
-        (lambda: smooth_sensitivity([[1.0]], 0.0), "beta 0.0: expected"),
+        (lambda: smooth_sensitivity([1.0], 0.0), "beta 0.0: expected"),
     ],
 )
 def test_misuse_is_named(call, message) -> None:

@@ -170,7 +170,7 @@ def test_the_noise_of_a_release_moves_by_e_to_the_beta_with_a_vote() -> None:
     def smooth(votes: int) -> float:
         asked = np.repeat([[votes, 100 - votes], [72, 28]], 30, axis=0)
         _, local = _at_votes(asked, given, mechanism, order)
-        return float(smooth_sensitivity(local, beta)[0])
+        return smooth_sensitivity(local, beta)
 
     values = np.log([smooth(votes) for votes in range(50, 80)])
     assert np.abs(np.diff(values)).max() <= beta * (1 + 1e-9)

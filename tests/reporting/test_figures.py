@@ -12,7 +12,7 @@ from runs import result
 from small import drawing, small_claim
 
 from dpassay.attacks import misplaced
-from dpassay.reference.accounting.composition import Repeated, epsilon_bracket
+from dpassay.reference.accounting.composition import epsilon_bracket
 from dpassay.verifiers.findings.figures import MOST_LABELS, MOST_POINTS, thinned
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, LabelsNoiseScale
@@ -156,7 +156,7 @@ def test_the_cost_is_that_of_the_pair_that_refutes(reports) -> None:
     assert math.isclose(sum(cost.here), sum(cost.there))
     law = parse_claim(report.claim).mechanism.mechanism().log_probabilities
     pair = [law(np.array(votes, dtype=float)) for votes in (cost.here, cost.there)]
-    assert epsilon_bracket([Repeated(*pair, cost.times)], cost.delta).low > cost.epsilon  # type: ignore[call-arg]
+    assert epsilon_bracket(pair[0], pair[1], cost.times, cost.delta).low > cost.epsilon
     assert figures(reports["pass"], "privacy-claim") is None
 
 

@@ -4,7 +4,7 @@ import math
 from functools import lru_cache
 
 from ....reference.accounting.analyses import CountedCost
-from ....reference.accounting.composition import Repeated, epsilon_bracket
+from ....reference.accounting.composition import epsilon_bracket
 from ....reference.accounting.gnmax import is_of_noisy_counts
 from ....reference.mechanisms import NoisyArgmax, UnknownMechanismError
 from ....reference.noise import Gaussian
@@ -35,7 +35,7 @@ def exact_epsilon(cost: PrivacyCost, claim: LabelsMechanism) -> tuple[float, flo
     here, there = (
         mechanism.log_probabilities([float(v) for v in votes]) for votes in (cost.here, cost.there)
     )
-    exact = epsilon_bracket([Repeated(here, there, cost.times)], cost.delta)
+    exact = epsilon_bracket(here, there, cost.times, cost.delta)
     return exact.low, exact.high
 
 

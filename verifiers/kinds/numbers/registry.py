@@ -52,7 +52,7 @@ CHECKS = Registry(
             judges_noise=True,
         ),
         Entry("clipping", 1 / 16, ".clipping:ClippingCheck", least=Least("beyond")),
-        Entry("sensitivity", 1 / 16, ".sensitivity:Sensitivity", least=Least("beyond")),
+        Entry("sensitivity", 1 / 16, ".clipping:Sensitivity", least=Least("beyond")),
         Entry("support", 1 / 32, ".support:Support", least=Least("share")),
         Entry("floating-point", 1 / 32, ".floating_point:FloatingPoint"),
         Entry("partition-release", 1 / 32, absent=_NO_KEYS, least=Least()),

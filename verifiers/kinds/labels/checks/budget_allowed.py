@@ -21,6 +21,7 @@ from .....reference.arrays import Matrix
 from .....reference.numbers import Move, NumberNoise, families
 from .....reference.numbers.certified import CertifiedPair, gaussian_epsilon
 from .....reference.searches import last_from_zero
+from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.account import ROUNDING
 from ..claim import LabelsClaim
@@ -74,7 +75,7 @@ class BudgetAllowed:
         """Queries that one account may allow: as claimed, or by an analysis for any votes."""
         return {self.privacy.queries, self.sound, self.exactly_gaussian}
 
-    def violation(self, kind: BudgetHistogram) -> Note | None:
+    def violation(self, kind: BudgetHistogram) -> Finding | None:
         """The violation by the number of answers to one histogram, if there is one.
 
         More than claimed, and than any analysis allows that a correct account may use. None where
@@ -89,12 +90,20 @@ class BudgetAllowed:
         allowed, analysis = max(self._allowed(kind))
         if kind.answered <= allowed:
             return None
-        return Note(
-            "too-many-answers",
+        moved = self._neighbourhood == MOVED_VOTE
+        half = " (half, as if a moved vote changed one count?)" if moved else ""
+        return Finding(
             f"it answered {self._answers(kind)}, more than the claim's queries = "
             f"{self.privacy.queries:,}, and more than the {allowed:,} that epsilon "
             f"{self.privacy.epsilon:g} allows by {analysis}; other analyses tried allow no more",
-            {"answers": kind.answered, "queries": self.privacy.queries, "allowed": allowed},
+            f"answers are charged less than they cost by the published analyses{half}, or they are "
+            "not counted",
+            code="too-many-answers",
+            fields={
+                "answers": kind.answered,
+                "queries": self.privacy.queries,
+                "allowed": allowed,
+            },
         )
 
     def warning(self, kind: BudgetHistogram) -> Note | None:

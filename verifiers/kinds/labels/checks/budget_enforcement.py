@@ -7,11 +7,9 @@ from typing import Self
 import numpy as np
 
 from .....reference import Gaussian
-from .....reference.accounting.neighbourhood import MOVED_VOTE
 from .....reference.clock import step
 from ....claims.tables import ANY_QUERIES
 from ....findings.excluded import Excluded
-from ....findings.finding import Finding
 from ....findings.note import Note
 from ....run.budget import NOT_ENFORCED
 from ....run.budget_check import LIVES, BudgetCheck, budget_target, several_accounts
@@ -105,23 +103,8 @@ class LabelsBudgetEnforcement(BudgetCheck, LabelsCheck):
                 calls.until_spent(kind, max(1, kind.limit // _BATCHES), self._patience(kind))
         self._restart(lambda: calls.ask_to_the_end(worst, most))
         if self.violation is None:
-            calls.violation = self._too_many_answers(worst)
+            calls.violation = self.allowed.violation(worst)
         return None
-
-    def _too_many_answers(self, worst: BudgetHistogram) -> Finding | None:
-        """The violation by the number of answers to the costliest histogram."""
-        found = self.allowed.violation(worst)
-        if found is None:
-            return None
-        moved = self.claim.mechanism.neighbourhood == MOVED_VOTE
-        return Finding(
-            found.message,
-            "answers are charged less than they cost by the published analyses"
-            f"{' (half, as if a moved vote changed one count?)' if moved else ''}, or they are "
-            "not counted",
-            code=found.code,
-            fields=found.fields,
-        )
 
     def _ask_scope(self) -> Reason:
         """Asks passes over the scope file: first one query of each histogram, then the rest."""

@@ -1,7 +1,9 @@
 """Lower bounds of the privacy cost of answers to one histogram, below any sound account."""
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, Self
 
 import numpy as np
@@ -99,29 +101,27 @@ class CertainCost:
         screening: bool = False,
     ) -> None:
         self.mechanism, self.here, self.delta = mechanism, here, delta
-        self._neighbourhood, self._others = neighbourhood, tuple(others)
-        self._screening = screening
-        self._at: dict[float, CertainCost] = {}
         moved = neighbourhood.among(here, leading_classes(here, _LEADERS, 1).tolist())
-        tried = (*self._others, *moved)
-        found = [LikelierLabels.of(mechanism, here, o, screening=screening) for o in tried]
-        events = [event for event in found if event.at_here > event.at_there]
-        costs = [[self._cost(event, times)[1] for times in _TIMES] for event in events]
-        best = set(np.argmax(costs, axis=0).tolist()) if events else set()
-        self._events = [events[i] for i in sorted(best)]
+        found = [
+            LikelierLabels.of(mechanism, here, other, screening=screening)
+            for other in (*others, *moved)
+        ]
+        self._tried = [event for event in found if event.at_here > event.at_there]
+
+    @cached_property
+    def _events(self) -> list[LikelierLabels]:
+        """Those that tell most of some number of answers."""
+        if not self._tried:
+            return []
+        costs = [[self._cost(event, times)[1] for times in _TIMES] for event in self._tried]
+        return [self._tried[i] for i in np.unique(np.argmax(costs, axis=0))]
 
     def at(self, delta: float) -> "CertainCost":
         """The cost of the same histogram at another delta, where another neighbour may be worst."""
-        if delta not in self._at:
-            self._at[delta] = CertainCost(
-                self.mechanism,
-                self.here,
-                delta,
-                self._neighbourhood,
-                self._others,
-                screening=self._screening,
-            )
-        return self._at[delta]
+        other = copy(self)
+        other.__dict__.pop("_events", None)
+        other.delta = delta
+        return other
 
     def estimate(self, times: int) -> float:
         """Epsilon of `times` answers in floating point, without proof."""

@@ -147,7 +147,7 @@ class PrivacyClaimCheck(LabelsCheck):
         if test is None or not self.refuted:
             known = "" if test is None else f": the best test found has delta {test.delta:.3g}"
             text = f"{what} is not refuted{known}{self._between}"
-            return Finding(text, figure=self.figure(), excludes=self._excluded)
+            return Finding(text, figure=self.figure(), excludes=self.excluded)
         holds_for, others = self._of_others()
         return Finding(
             f"{what} is refuted: asked {test.times:,} times, {list(test.of.here)} and its "
@@ -196,23 +196,16 @@ class PrivacyClaimCheck(LabelsCheck):
         return f"{told}, {proven}, and this one lies between"
 
     @property
-    def foreseen(self) -> tuple[Excluded, ...]:
+    def excluded(self) -> tuple[Excluded, ...]:
         """A smaller delta, by the claim alone."""
         try:
-            return () if self.refuted else self._excluded
+            test, least = self.best, self.certified
         except ValueError:
             return ()  # the run says that the scope cannot be read
-
-    @property
-    def _excluded(self) -> tuple[Excluded, ...]:
-        if self.best is None or self.certified < _LEAST:
+        if test is None or self.refuted or least < _LEAST:
             return ()
-        test, named = self.best, self.claim.named
-        size: Fields = {
-            "delta": self.certified,
-            "epsilon": self.privacy.epsilon,
-            "queries": test.times,
-        }
+        epsilon, named = self.privacy.epsilon, self.claim.named
+        size: Fields = {"delta": least, "epsilon": epsilon, "queries": test.times}
         where = named(test.of.here), named(test.of.there)
         return (self.entry("cost-above-claim", size, where, 0, method=_BY_BALLS),)
 

@@ -1,4 +1,4 @@
-"""`clipping`: a record beyond the bounds moves a release by at most the sensitivity.
+"""`clipping`, `sensitivity`: altered records move a release by at most the sensitivity.
 
 Records within the bounds are summed as they are.
 """
@@ -15,11 +15,12 @@ from ....run.phase import Phase
 from ....text import counted
 from ..claim import NumbersClaim
 from ..evidence.moved import MovedTooFar, taken_for_two_things
-from ..planning.neighbours import Neighbour, groups, neighbours
+from ..planning.neighbours import HeldTo, Neighbour, groups, neighbours
 from ..planning.placed import placed, places_of, skewed
 from .answered import Seen
 from .moving import MovingRecords
 
+_RELEASES = 2_000  # of each neighbour
 _IMPUTED = Note(
     "imputed-from-others", "what a record without a number is taken for depends on other records"
 )
@@ -51,10 +52,13 @@ class ClippingCheck(MovingRecords):
         return places_of(claim.mechanism, seed)
 
     def passed(self, queries: int, excludes: Sequence[Excluded]) -> str:
+        beyond = [found for found in self.served if found.held_to is not HeldTo.SUM]
+        within = [found for found in self.served if found.held_to is HeldTo.SUM]
+        kept = f", and those of {_seen(within)} within them not to be changed" if within else ""
         return (
-            "no record at or beyond the bounds was seen to move a release by more than the claim "
-            f"allows, and none within them to be changed, in {queries:,} releases of "
-            f"{counted(len(self.served), 'input', 'inputs')}; {self.would_show(excludes)}"
+            f"records at and beyond the bounds, in {_seen(beyond)}, were not seen to move a "
+            f"release by more than the claim allows{kept}, in {queries:,} releases; "
+            f"{self.would_show(excludes)}"
         )
 
     def _moved(self, neighbour: Neighbour, seen: Seen) -> Finding | None:
@@ -72,3 +76,29 @@ class ClippingCheck(MovingRecords):
             f"{neighbour.name}: they are taken for other numbers than where these lie at another"
         )
         return Finding.caused(message, _IMPUTED)
+
+
+def _seen(served: list[Neighbour]) -> str:
+    """The number of inputs and of their records, in words."""
+    sizes = [found.records for found in served]
+    few, many = min(sizes, default=0), max(sizes, default=0)
+    records = f"{few:,}" if few == many else f"{few:,} to {many:,}"
+    return f"{counted(len(served), 'input', 'inputs')} of {records} records"
+
+
+class Sensitivity(MovingRecords):
+    """The records that pull a release farthest, up and down, with many releases of each."""
+
+    id = "sensitivity"
+    phase = Phase.OWN
+    most = _RELEASES
+    pools = True
+
+    def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
+        return [found for found in neighbours(claim.mechanism, seed, self.axis) if found.farthest]
+
+    def passed(self, queries: int, excludes: Sequence[Excluded]) -> str:
+        return (
+            "the farthest neighbours were not seen to move a number further than the claim allows, "
+            f"in {queries:,} releases; {self.would_show(excludes)}"
+        )
