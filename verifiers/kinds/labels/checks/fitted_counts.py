@@ -1,7 +1,6 @@
 """The likeliest size of a change of votes or of noisy counts, where no known fault fits as well."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
@@ -29,12 +28,8 @@ _EDGES = 601
 _FAR = 40.0  # scales of the noise from which on no count comes near 0
 
 
-@dataclass(frozen=True)
-class CountLaw:
-    """Faults of one form; sizes (s,): those that are tried first; made: the fault of a size."""
-
-    sizes: Vector
-    made: Callable[[float], LabelFault]
+CountLaw = tuple[Vector, Callable[[float], LabelFault]]
+"""Faults of one form: the sizes (s,) that are tried first, and the fault of a size."""
 
 
 def count_laws(claim: LabelsMechanism, most: int) -> list[CountLaw]:
@@ -84,14 +79,14 @@ def count_laws(claim: LabelsMechanism, most: int) -> list[CountLaw]:
 
     leads = scale * np.geomspace(0.1, 2.0, 8)
     caps = np.unique(np.geomspace(max(1.0, 0.02 * teachers), max(2.0, float(most)), 24).round())
-    forms = [
-        CountLaw(np.array([0.5, 0.75, 1.0, 1.5, 2.0, 3.0]), clamped),
-        CountLaw(np.zeros(1), folded),
-        CountLaw(leads, lambda lead: redrawn(lead, again=False)),
-        CountLaw(leads, lambda lead: redrawn(lead, again=True)),
+    forms: list[CountLaw] = [
+        (np.array([0.5, 0.75, 1.0, 1.5, 2.0, 3.0]), clamped),
+        (np.zeros(1), folded),
+        (leads, lambda lead: redrawn(lead, again=False)),
+        (leads, lambda lead: redrawn(lead, again=True)),
     ]
     # behind a threshold the cap would change the screening too
-    return [*forms, CountLaw(caps, capped)] if not claim.refuses else forms
+    return [*forms, (caps, capped)] if not claim.refuses else forms
 
 
 def _raced(claim: LabelsMechanism, log_cdf: LogCdf) -> Law:
@@ -141,7 +136,7 @@ class FittedCounts:
         return sorted(near, key=lambda one: -one.log_ratio)
 
     def _fit(self, counts: Matrix, form: int, stands_for: int) -> Fitted:
-        sizes = self._forms[form].sizes
+        sizes, _ = self._forms[form]
 
         def gain(size: float) -> float:
             return float(self._each(counts, form, size).sum())
@@ -167,7 +162,7 @@ class FittedCounts:
 
     def _make(self, form: int, size: float) -> tuple[LabelFault, Matrix]:
         """A fault, and the log-ratios (streams, o) of its labels."""
-        plan, fault = self._plan, self._forms[form].made(size)
+        plan, fault = self._plan, self._forms[form][1](size)
         log_laws = fault_laws([fault], plan.log_q, plan.histograms.astype(np.float64))[:, 0]
         with np.errstate(invalid="ignore"):  # where both give a label no chance
             return fault, log_laws - plan.log_q

@@ -36,6 +36,10 @@ _Part = tuple[NDArray[np.int64], NDArray[np.int64], bool]
 """Histograms (k, c), how often each was asked (k,), and whether these queries were refused."""
 
 
+_Change = tuple[int, int]
+"""How the votes of every query change: at most so many leave a class, and come to another."""
+
+
 @dataclass(frozen=True)
 class CertainTotal:
     """A lower bound of the cost of a log's queries.
@@ -70,9 +74,9 @@ def certain_total(
     """
     parts = list(_parts(asked, refused or {}, apart=apart))
     best = CertainTotal()
-    changes = [_VotesChange(1, 0), _VotesChange(0, 1)]
+    changes = [(1, 0), (0, 1)]
     if neighbourhood.counts == 2:
-        changes = [_VotesChange(neighbourhood.votes, neighbourhood.votes)]
+        changes = [(neighbourhood.votes, neighbourhood.votes)]
     tried = product((False, True) if both_ways else (False,), changes)
     for reverse, change in tried:
         kinds = _costliest(mechanism, parts, change, apart=apart, reverse=reverse)
@@ -142,7 +146,7 @@ class _Kinds(NamedTuple):
 def _costliest(
     mechanism: ClaimedMechanism,
     parts: Sequence[_Part],
-    change: "_VotesChange",
+    change: _Change,
     *,
     apart: bool,
     reverse: bool,
@@ -158,7 +162,7 @@ def _costliest(
 
 def _block(
     mechanism: ClaimedMechanism,
-    change: "_VotesChange",
+    change: _Change,
     votes: NDArray[np.int64],
     times: NDArray[np.int64],
     screened: bool,
@@ -177,7 +181,7 @@ def _block(
     costs = np.full(len(votes), -1.0)
     end = votes.shape[1] - 1  # votes are sorted, so these moves stand for all
     for source, to in dict.fromkeys([(0, 1), (1, 0), (0, end), (end, 0)]):
-        there, possible = change.of(votes, source, to)
+        there, possible = _neighbours(votes, source, to, change)
         last = to if apart else REFUSAL  # an answer by itself is no refusal
         labels = [REFUSAL, REFUSAL, REFUSAL] if screened else [source, to, last]
         moved = np.asarray(mechanism.log_probabilities(there.astype(np.float64)))
@@ -216,22 +220,15 @@ def _parts(
             yield np.array([v for v, _ in block]), np.array([n for _, n in block]), screened
 
 
-@dataclass(frozen=True)
-class _VotesChange:
-    """How the votes of every query change: at most so many leave a class, and come to another."""
-
-    leave: int
-    come: int
-
-    def of(
-        self, votes: NDArray[np.int64], source: int, to: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Neighbours (k, c) of histograms (k, c), and whether (k,) there is such a one."""
-        there = votes.copy()
-        left = np.minimum(votes[:, source], self.leave)
-        there[:, source] -= left
-        there[:, to] += left if self.leave and self.come else self.come
-        return there, (there != votes).any(1)
+def _neighbours(
+    votes: NDArray[np.int64], source: int, to: int, change: _Change
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Neighbours (k, c) of histograms (k, c), and whether (k,) there is such a one."""
+    there, (leave, come) = votes.copy(), change
+    left = np.minimum(votes[:, source], leave)
+    there[:, source] -= left
+    there[:, to] += left if leave and come else come
+    return there, (there != votes).any(1)
 
 
 def _merge(log_law: Matrix, labels: list[int], refuses: bool) -> Matrix:

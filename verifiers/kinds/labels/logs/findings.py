@@ -141,7 +141,7 @@ def _of_one(evidence: LogEvidence) -> tuple[float, Note] | None:
     found = [(*one, kind) for each, kind in parties if (one := each.likeliest) is not None]
     part = evidence.in_strata
     value, name, law, kind = max(found, key=lambda one: one[:2], default=(0.0, "", None, ""))
-    if part is not None and part.log_ratio > value:
+    if part is not None and part[0] > value:
         return part
     if law is None:
         return None

@@ -36,7 +36,7 @@ from .reuse import (
     NoiseOfParties,
     NoiseTable,
 )
-from .strata import WEIGHTS, AllStrata, MissingInStrata
+from .strata import WEIGHTS, AllStrata
 
 CHUNK = 2048
 """Rows that are added together; e-processes still advance row by row."""
@@ -131,7 +131,7 @@ class LogEvidence:
         self.cells = [CellEvidence(gate.smallest_effect) for _ in range(2)]
         self.parties = [Parties(self.alternatives) for _ in PARTIES]
         self.strata = AllStrata(() if claim.log is None else claim.log.names.more)
-        self.in_strata: MissingInStrata | None = None
+        self.in_strata: tuple[float, Note] | None = None
         self.order = ColumnOrder(mechanism.classes)
         self.copies = CopiedLabels(None if mechanism.caching else self.last)
         self.noise = NoiseTable(mechanism)

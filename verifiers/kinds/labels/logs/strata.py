@@ -7,7 +7,7 @@ a martingale. So several parts that each show a little show together.
 
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,13 +177,6 @@ class Strata:
         return np.asarray(gained >= wanted.min())
 
 
-class MissingInStrata(NamedTuple):
-    """Where noise is likeliest to be missing: a log-ratio, and the cause."""
-
-    log_ratio: float
-    cause: Note
-
-
 class AllStrata:
     """The strata of all kinds; columns: those that the claim names, as it calls them."""
 
@@ -232,8 +225,8 @@ class AllStrata:
             groups[group].append(at)
         return [np.array(group, dtype=np.int64) for group in groups]
 
-    def likeliest(self, place: int, last: int) -> MissingInStrata:
-        """Where noise is likeliest to be missing.
+    def likeliest(self, place: int, last: int) -> tuple[float, Note]:
+        """Where noise is likeliest to be missing: its log-ratio, and the cause.
 
         place: of the row with most evidence among those added last, from 0; last: its number.
         """
@@ -246,14 +239,14 @@ class AllStrata:
         kind = max(kinds, key=lambda one: float(self.of[one].terms.max()))
         log_ratio = float(self.of[kind].terms.max())
         if log_ratio > window:
-            return MissingInStrata(log_ratio, self._cause(kind))
+            return log_ratio, self._cause(kind)
         share, first = float(_OF_WINDOWS[at]), int(windows.onsets[at]) + 1
         words = (
             f"of rows {first:,} to {last:,}, about {100.0 * share:.3g} % lack noise "
             "(the nearest of 20, 50 and 80 %)"
         )
         fields = {"from_row": first, "to_row": last, "share": share}
-        return MissingInStrata(window, Note("noise-missing-in-part", words, fields))
+        return window, Note("noise-missing-in-part", words, fields)
 
     def _cause(self, kind: str) -> Note:
         """The strata of a kind that lack noise, the plainest by name."""

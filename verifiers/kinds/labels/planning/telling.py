@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,9 +123,9 @@ def roundings_to_see(
         shown: Iterable[_ShownRounding] = _shown_roundings_of_any(mechanism, other_totals)
     else:
         shown = _shown_roundings(mechanism, given)
-    for one in shown:
-        seen = _labels_to_see(claim, faults, one.fault, one.law, one.claimed)
-        yield FaultToSee(one.fault, one.histogram, *seen)
+    for fault, histogram, law, claimed in shown:
+        seen = _labels_to_see(claim, faults, fault, law, claimed)
+        yield FaultToSee(fault, histogram, *seen)
 
 
 def _labels_to_see(
@@ -146,13 +145,8 @@ def _labels_to_see(
     return queries, 0.5 * float(np.abs(np.exp(law) - np.exp(claimed)).sum())
 
 
-class _ShownRounding(NamedTuple):
-    """A rounding, the histogram on which it shows soonest, its log-law there, and the claimed."""
-
-    fault: LabelFault
-    histogram: tuple[int, ...]
-    law: NDArray[np.float64]
-    claimed: NDArray[np.float64]
+_ShownRounding = tuple[LabelFault, tuple[int, ...], NDArray[np.float64], NDArray[np.float64]]
+"""A rounding, the histogram on which it shows soonest, its log-law (o,) there, and the claimed."""
 
 
 @lru_cache(maxsize=16)  # for other plans of the mechanism
@@ -172,7 +166,7 @@ def _shown_roundings(claim: LabelsMechanism, pool: NDArray[np.int64]) -> Iterato
         step("roundings")
         laws = fault_laws((fault,), log_q, votes)
         best = int(np.argmax(divergences(laws, log_q[:, None, :])[:, 0]))
-        yield _ShownRounding(fault, tuple(pool[best].tolist()), laws[best, 0], log_q[best])
+        yield fault, tuple(pool[best].tolist()), laws[best, 0], log_q[best]
 
 
 def _more_for_each(claim: LabelsMechanism) -> int:
