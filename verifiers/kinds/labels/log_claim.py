@@ -9,13 +9,8 @@ from ...inputs.log_names import PLAIN, LogNames, lower
 from ...inputs.release_log import ABOUT
 from ...targets.replies import shown_repr
 
-
-def _as_text(name: object) -> object:
-    return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
-
-
-def _as_list(names: object) -> object:
-    return names if isinstance(names, list) else [names]
+_WHOLE_AS_TEXT = BeforeValidator(lambda name: str(name) if type(name) is int else name)
+_AS_LIST = BeforeValidator(lambda names: names if isinstance(names, list) else [names])
 
 
 def _columns(names: Any) -> Any:
@@ -32,7 +27,7 @@ ColumnName = Annotated[str, Field(min_length=1)]
 Columns = Annotated[str | list[str], BeforeValidator(_columns)]
 _OWN = ("histogram", "label", *ABOUT)
 
-LabelText = Annotated[str, BeforeValidator(_as_text)]
+LabelText = Annotated[str, _WHOLE_AS_TEXT]
 
 
 class LogClaim(Table):
@@ -42,9 +37,7 @@ class LogClaim(Table):
     label: ColumnName | None = None
     histogram: Columns | None = None
     labels: Annotated[list[LabelText], Field(min_length=2)] | None = None
-    refusal_labels: (
-        Annotated[list[LabelText], Field(min_length=1), BeforeValidator(_as_list)] | None
-    ) = None
+    refusal_labels: Annotated[list[LabelText], Field(min_length=1), _AS_LIST] | None = None
     id: ColumnName | None = None
     time: ColumnName | None = None
     worker: ColumnName | None = None

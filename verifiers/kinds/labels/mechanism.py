@@ -1,5 +1,6 @@
 """`[mechanism]` of a claim on labels, as a pydantic model."""
 
+from collections.abc import Callable
 from typing import Annotated, Final, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
@@ -18,33 +19,29 @@ from ...claims.mistakes import are_missing
 from ...claims.tables import Fitted, Table
 
 
-def _noise(value: object) -> Noise:
-    if isinstance(value, Noise):
-        return value
-    if not isinstance(value, str):
-        raise ValueError("expected a text such as 'gaussian:40'")
-    return parse_noise(value)
+def _parsed(of: type, parse: Callable[[str], object], example: str) -> BeforeValidator:
+    """Reads what is not there yet as text."""
+
+    def read(value: object) -> object:
+        if isinstance(value, of):
+            return value
+        if not isinstance(value, str):
+            raise ValueError(f"expected a text such as '{example}'")
+        return parse(value)
+
+    return BeforeValidator(read)
 
 
 NoiseText = Annotated[
     Noise,
-    BeforeValidator(_noise),
+    _parsed(Noise, parse_noise, "gaussian:40"),
     PlainSerializer(str),
     WithJsonSchema({"type": "string", "pattern": "^(gaussian|laplace|gumbel|exponential):.+$"}),
 ]
 
-
-def _sampling(value: object) -> Sampling:
-    if isinstance(value, Sampling):
-        return value
-    if not isinstance(value, str):
-        raise ValueError("expected a text such as 'poisson:0.1'")
-    return Sampling.parse(value)
-
-
 SamplingText = Annotated[
     Sampling,
-    BeforeValidator(_sampling),
+    _parsed(Sampling, Sampling.parse, "poisson:0.1"),
     PlainSerializer(str),
     WithJsonSchema({"type": "string", "pattern": "^(poisson|fixed|with-replacement):.+$"}),
 ]
