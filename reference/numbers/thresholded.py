@@ -28,24 +28,24 @@ class ThresholdedHistogram:
 
     def log_released(self, counts: ArrayLike) -> Vector:
         """Log-probability (cells,) that each key is released, rounding included."""
-        exact = np.asarray(counts, dtype=np.float64)
-        if exact.shape != (self.cells,):
-            raise ValueError(f"counts of shape {exact.shape}: expected ({self.cells},)")
-        found = self._log_reaches(exact)
-        return np.where(exact > 0, found, -np.inf)
+        exact = self._checked(counts)
+        return np.where(exact > 0, self._log_reaches(exact), -np.inf)
 
     def log_withheld(self, counts: ArrayLike) -> Vector:
         """Log-probability (cells,) that each key is not released: accurate where that is rare."""
-        exact = np.asarray(counts, dtype=np.float64)
-        if exact.shape != (self.cells,):
-            raise ValueError(f"counts of shape {exact.shape}: expected ({self.cells},)")
-        noise = self.noise
+        exact, noise = self._checked(counts), self.noise
         if self.threshold > noise.high:
             return np.zeros(exact.shape)
         if self.threshold <= noise.low:
             return np.where(exact > 0, -np.inf, 0.0)
         found = noise.family.log_cdf(self._short_of(exact))
         return np.where(exact > 0, found, 0.0)
+
+    def _checked(self, counts: ArrayLike) -> Vector:
+        exact = np.asarray(counts, dtype=np.float64)
+        if exact.shape != (self.cells,):
+            raise ValueError(f"counts of shape {exact.shape}: expected ({self.cells},)")
+        return exact
 
     def _log_reaches(self, exact: Vector) -> Vector:
         """Log-probability that the noisy count reaches the threshold, for exact counts (n,)."""

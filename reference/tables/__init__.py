@@ -1,7 +1,6 @@
 """Rows of users through an engine: bounding, aggregates with noise, selection of partitions."""
 
-from .bounding import Bounding
-from .norms import NormBound
+from .bounding import Bounding, NormBound
 from .rows import Rows
 from .table import Aggregate, NoisyTable, Selection, Threshold, TruncatedGeometric
 

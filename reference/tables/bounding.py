@@ -1,4 +1,7 @@
-"""What stays of a user's rows: so many partitions, so many rows in each, or so many in all."""
+"""What stays of a user's rows: so many partitions, so many rows in each, or so many in all.
+
+And bounds on the norm of what a user adds up to, in each partition or over all of them.
+"""
 
 import math
 from collections.abc import Iterator
@@ -8,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from ..arrays import Flags, Integers, Matrix, Vector
-from .rows import Rows, places_within
+from .rows import Codes, Rows, places_within
 
 Kept = Literal["uniform", "first", "last", "any", "all"]
 """Which of a user's rows and partitions stay: a uniform draw, the first, the last, any, or all."""
@@ -200,3 +203,63 @@ def _product(one: Matrix, other: Matrix, most: int) -> Matrix:
 
 def _log_binomial(n: int, k: int) -> float:
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+Norm = Literal["l1", "l2", "linf"]
+NormOf = Literal["partition", "user"]
+"""Whose sums have the norm: a user's in one partition, or those of all partitions together."""
+
+_ORDERS: dict[Norm, float] = {"l1": 1.0, "l2": 2.0, "linf": np.inf}
+
+
+@dataclass(frozen=True)
+class NormBound:
+    """The sums of a user are scaled down to this norm, or clipped to it, for `linf`.
+
+    Abadi et al. 2016 scale gradients so; PipelineDP's VECTOR_SUM bounds a user's sum in a
+    partition. Raises ValueError unless most is above 0.
+    """
+
+    norm: Norm
+    most: float
+    of: NormOf
+
+    def __post_init__(self) -> None:
+        if not 0 < self.most < np.inf:
+            raise ValueError(f"max_norm = {self.most:g}: expected a number above 0")
+
+    def clipped(self, sums: Matrix, users: Codes) -> Matrix:
+        """Sums (n, d) of users (n,) in a partition each, as they are added up."""
+        if self.norm == "linf":
+            return np.asarray(np.clip(sums, -self.most, self.most))
+        sizes = np.abs(sums) ** _ORDERS[self.norm]
+        if self.of == "partition":
+            power = sizes.sum(1)
+        else:
+            _, where = np.unique(users, return_inverse=True)
+            power = np.bincount(where.reshape(-1), sizes.sum(1))[where.reshape(-1)]
+        norms: Vector = power ** (1.0 / _ORDERS[self.norm])
+        with np.errstate(divide="ignore"):
+            return np.asarray(sums * np.minimum(1.0, self.most / norms)[:, None])
+
+
+def sums_of_pairs(rows: Rows, values: Matrix) -> Matrix:
+    """Sums (k, d) of values (n, d) of each user in each partition, in the order of `rows.pairs`."""
+    found = np.zeros((rows.first_of_pairs.size, values.shape[1]))
+    np.add.at(found, rows.pairs, values)
+    return found
+
+
+def settled(bounding: Bounding, rows: Rows) -> tuple[Bounding, Rows] | None:
+    """Rows of which the sums of a user in a partition are certain, whatever rows are drawn.
+
+    With the bounds by which partitions are still drawn. None where a sum depends on the rows that
+    stay, so that its norm, and what is cut off, does too.
+    """
+    if bounding.holds(rows) or bounding.kept in ("first", "last"):
+        return Bounding(kept="all"), bounding.keep(rows, np.random.default_rng(0))
+    if bounding.max_rows is not None:
+        return None
+    if not rows.alike[np.bincount(rows.pairs) > bounding.per_partition].all():
+        return None
+    return bounding, rows.kept(places_within(rows.pairs) < bounding.per_partition)

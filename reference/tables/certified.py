@@ -17,7 +17,6 @@ from ..numbers.certified import gaussian_epsilon
 from ..numbers.noise import NumberNoise
 from .certified_scores import (
     epsilon_of,
-    fewer,
     gaussian_distance,
     is_gaussian,
     laws_of,
@@ -126,7 +125,8 @@ def _of_numbers(pair: TablePair, releases: int, delta: float) -> TableCost:
     counted = max(1, int(releases * share))
     parts = numbers_of(moved, pair.users * counted)
     if releases * share < _TOO_FEW:
-        parts = fewer(parts, releases * share / _TOO_FEW)
+        of_each = releases * share / _TOO_FEW  # fewer cost no more than all
+        parts = [(part, max(1, int(n * of_each))) for part, n in parts]
     epsilon = epsilon_of(laws_of(parts, step_of(total_spread(parts))), delta)
     if alone > epsilon:
         return TableCost(alone, pair, releases)

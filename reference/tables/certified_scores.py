@@ -81,11 +81,6 @@ def told_apart(numbers: Numbers, total: float) -> float:
     return min(1.0, DEGREE * max(spreads, default=total) / (2.0 * total)) if total else 1.0
 
 
-def fewer(numbers: Numbers, share: float) -> Numbers:
-    """A share of the numbers of each kind, or one: they cost no more than all."""
-    return [(pair, max(1, int(times * share))) for pair, times in numbers]
-
-
 def step_of(total: float, degree: int = DEGREE) -> float:
     """The step of scores whose sums lie `total` apart; degree: of their polynomials at most."""
     return total / degree or 1.0

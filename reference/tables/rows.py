@@ -1,5 +1,6 @@
 """Rows that an engine is given: each is of a user, in a partition, with a value."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -36,6 +37,12 @@ class Rows:
         whole = np.int64
         return cls(np.asarray(users, whole), np.asarray(cells, whole), np.asarray(values, float))
 
+    @classmethod
+    def joined(cls, parts: "Sequence[Rows]") -> "Rows":
+        """The rows of several, one part after the other."""
+        columns = zip(*((part.users, part.cells, part.values) for part in parts), strict=True)
+        return cls(*map(np.concatenate, columns))
+
     def __len__(self) -> int:
         return len(self.users)
 
@@ -63,6 +70,14 @@ class Rows:
     def first_of_pairs(self) -> Codes:
         """For each user and partition, in the order of `pairs`, its first row."""
         return np.unique(self.pairs, return_index=True)[1].astype(np.int64)
+
+    @cached_property
+    def alike(self) -> Flags:
+        """Whether all values of a user in a partition are equal (k,), in the order of `pairs`."""
+        differs = self.values != self.values[self.first_of_pairs][self.pairs]
+        found = np.ones(self.first_of_pairs.size, dtype=np.bool_)
+        found[self.pairs[differs.reshape(len(self), -1).any(1)]] = False
+        return found
 
 
 def places_within(groups: Codes) -> Codes:

@@ -13,8 +13,8 @@ from ..arrays import Matrix, Vector
 from ..generators import secure_generator
 from ..numbers.noise import NumberNoise
 from ..numbers.thresholded import ThresholdedHistogram
-from .bounding import Bounding
-from .norms import NormBound, sums_of_pairs
+from .bounding import Bounding, NormBound, sums_of_pairs
+from .quotients import HiddenCount
 from .rows import Rows
 
 AggregateKind = Literal["count", "privacy-id-count", "sum", "mean", "variance", "vector-sum"]
@@ -196,6 +196,18 @@ class Aggregate:
         sums = sums_of_pairs(rows, made.reshape(len(rows), -1))
         clipped = self.bound.clipped(sums, first.users)[:, self.coordinate or 0]
         return Rows(first.users, first.cells, clipped)
+
+    def as_sums(self, released: Matrix, exact: Vector, counts: Vector) -> Matrix:
+        """Released means (n, c) whose count is not released, as sums; other numbers as they are.
+
+        Under the claim they have its noise about the exact sums (c,); counts (c,): exact ones.
+        """
+        if self.hidden is None:
+            return released
+        law, shape = HiddenCount(self.noise.family, self.hidden.family), released.shape
+        sums, of = np.broadcast_to(exact, shape), np.broadcast_to(counts, shape)
+        found = law.as_sums((released - self.centre).ravel(), sums.ravel(), of.ravel())
+        return np.asarray(found.reshape(shape))
 
     def totals(self, rows: Rows, cells: int) -> Vector:
         """The exact numbers (cells,) of rows that all stay."""

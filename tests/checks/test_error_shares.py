@@ -34,11 +34,11 @@ from dpassay.verifiers.kinds.lawless.pair_audit import PairAudit
 from dpassay.verifiers.kinds.lawless.privacy_audit import LawlessPrivacyAudit
 from dpassay.verifiers.kinds.numbers import simplest as simplest_values
 from dpassay.verifiers.kinds.numbers.checks import moving
+from dpassay.verifiers.kinds.numbers.checks.at_branches import BRANCHES
 from dpassay.verifiers.kinds.numbers.checks.fresh_noise import CopyOf
 from dpassay.verifiers.kinds.numbers.checks.pair_check import PairCheck
 from dpassay.verifiers.kinds.numbers.planning.neighbours import simple_neighbours
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.kinds.tables.checks.at_branches import BRANCHES
 from dpassay.verifiers.kinds.tables.checks.joint import TableJoint
 from dpassay.verifiers.kinds.tables.checks.of_numbers import OfEachAggregate, TableNoiseLaw
 from dpassay.verifiers.kinds.tables.planning.asked import NEAR

@@ -12,11 +12,14 @@ from table_zoo.singled_out import SIGNED
 
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.reference.tables import Aggregate, Bounding, NoisyTable, Rows, Threshold
-from dpassay.verifiers.kinds.tables.evidence.crowd import CrowdEvidence, released_at_most
 from dpassay.verifiers.kinds.tables.evidence.linear import LinearEvidence
 from dpassay.verifiers.kinds.tables.evidence.mistakes import Mistakes
 from dpassay.verifiers.kinds.tables.evidence.other_engines import numbers, other_engines
-from dpassay.verifiers.kinds.tables.evidence.selected import SelectedEvidence
+from dpassay.verifiers.kinds.tables.evidence.selected import (
+    CrowdEvidence,
+    SelectedEvidence,
+    released_at_most,
+)
 from dpassay.verifiers.kinds.tables.planning.asked import BEYOND, TableRole
 from dpassay.verifiers.kinds.tables.planning.plan import make_table_plan
 

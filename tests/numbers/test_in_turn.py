@@ -10,7 +10,7 @@ from numeric_zoo.records import FAR, WHOLE_SUM
 
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.numbers.planning.bounds import Bounds
-from dpassay.verifiers.kinds.numbers.planning.in_turn import TURNS, changed_in_one, turns
+from dpassay.verifiers.kinds.numbers.planning.plan import TURNS, changed_in_one, turns
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select

@@ -21,7 +21,8 @@ from dpassay.verifiers.kinds.numbers.planning.asked import Asked, Batch, Draws
 from dpassay.verifiers.kinds.numbers.steering.asking import most_steered
 from dpassay.verifiers.kinds.numbers.steering.candidates import NumberSource
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.paths.search import Reached, Search
+from dpassay.verifiers.paths.decision import Decision
+from dpassay.verifiers.paths.search import Candidate, Reached, Search
 from dpassay.verifiers.paths.shadow import Shadow
 from dpassay.verifiers.paths.steering import choose
 from dpassay.verifiers.run.checks import Setting
@@ -145,7 +146,9 @@ def branch(records: int) -> BranchInput:
     law = CLAIM.mechanism.aggregation
     values = np.full((records, 1), 0.5)
     asked = Asked.of(CLAIM.release, values, law.exact(values), "steered")
-    return BranchInput(asked, "summing.py:3", "len(values) > 2_000", "true", 1, 1)
+    decision = Decision("summing.py", 3, "len(values) > 2_000", ("true", "false"))
+    candidate = Candidate(((values, 1),), 1.0, "records", records)
+    return BranchInput(asked, Reached((0, "true"), decision, candidate))
 
 
 def observed(

@@ -19,9 +19,9 @@ from dpassay.reference.tables import (
     Threshold,
     TruncatedGeometric,
 )
+from dpassay.reference.tables.bounding import Norm
 from dpassay.reference.tables.certified import is_pure, released_alone, table_cost
 from dpassay.reference.tables.neighbours import farthest_pairs
-from dpassay.reference.tables.norms import Norm
 
 ADD, REPLACE = Adjacency.ADD_REMOVE, Adjacency.REPLACE_ONE
 BOTH = Bounding(3, 2)

@@ -22,7 +22,7 @@ from dpassay.reference.tables import (
     Threshold,
     TruncatedGeometric,
 )
-from dpassay.reference.tables.norms import settled
+from dpassay.reference.tables.bounding import settled
 
 USER = Rows.of([7] * 7, [0, 0, 0, 1, 1, 2, 4], [1.0, 2.0, 2.0, -1.0, 3.0, 0.5, 4.0])
 TWO = Rows.of([3, 3, 3, 9, 9, 9, 5], [0, 1, 2, 0, 1, 2, 1], [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0])

@@ -19,10 +19,9 @@ from dpassay.verifiers.kinds.tables.checks.at_branches import (
     NoiseAtBranches,
 )
 from dpassay.verifiers.kinds.tables.checks.of_numbers import TableFreshNoise, TableNoiseLaw
-from dpassay.verifiers.kinds.tables.evidence.determined import DeterminedNumbers
-from dpassay.verifiers.kinds.tables.planned import PlannedTable
+from dpassay.verifiers.kinds.tables.evidence.columns import DeterminedNumbers
+from dpassay.verifiers.kinds.tables.planned import SHARE, PlannedTable, steers
 from dpassay.verifiers.kinds.tables.steering.candidates import TableCandidate, TableSource
-from dpassay.verifiers.kinds.tables.steering.limits import SHARE, steers
 from dpassay.verifiers.kinds.tables.steering.sized import SizedTables
 from dpassay.verifiers.paths.decision import Decision
 from dpassay.verifiers.paths.search import Candidate, Reached

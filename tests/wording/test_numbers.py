@@ -17,7 +17,6 @@ from dpassay.verifiers.kinds.numbers.checks.accountant_soundness import (
     AccountantSoundness,
     _Shortfall,
 )
-from dpassay.verifiers.kinds.numbers.checks.answered import Seen, said_of
 from dpassay.verifiers.kinds.numbers.checks.budget_enforcement import (
     AskedInput,
     NumbersBudgetAsking,
@@ -38,10 +37,12 @@ from dpassay.verifiers.kinds.numbers.checks.noise_law import NoiseLaw
 from dpassay.verifiers.kinds.numbers.checks.noise_scale import NoiseScale
 from dpassay.verifiers.kinds.numbers.checks.privacy_audit import PrivacyAudit
 from dpassay.verifiers.kinds.numbers.checks.privacy_claim import NumbersPrivacyClaim
+from dpassay.verifiers.kinds.numbers.checks.refusals import said_of
 from dpassay.verifiers.kinds.numbers.checks.support import Support
 from dpassay.verifiers.kinds.numbers.evidence.copula import common_shares
 from dpassay.verifiers.kinds.numbers.evidence.described import NOT_DESCRIBED
 from dpassay.verifiers.kinds.numbers.evidence.faults import known_faults
+from dpassay.verifiers.kinds.numbers.evidence.moved import Seen
 from dpassay.verifiers.kinds.numbers.evidence.noise_law import TrueDivisor
 from dpassay.verifiers.kinds.numbers.planning.neighbours import HeldTo, Neighbour
 from dpassay.verifiers.kinds.numbers.planning.other_sums import other_sums

@@ -72,6 +72,12 @@ class Excluded(Document):
         return f"{self.fault}: {told}" if told else self.fault
 
 
+def would_show(excludes: Iterable[Excluded]) -> str:
+    """What a pass would have seen, at the end of its message; empty where it excludes nothing."""
+    faults = "; ".join(one.as_text() for one in excludes)
+    return f"; with probability {SURE_TO_SEE:g} it would have shown: {faults}" if faults else ""
+
+
 def sharpest(entries: Iterable[Excluded]) -> Excluded | None:
     """Of the entries of the first one's fault, that of the smallest size; None without any."""
     found = list(entries)

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from ..findings.note import Fields
 from .asked import CallEnd, CallSeen
 from .counting import Outcome
-from .decision import Decision
+from .decision import Decision, decision_words
 from .left_out import LeftOut
 from .shadow import Shadow
 
@@ -96,9 +97,11 @@ class InputSource(ABC):
 
     shares: numbers between 0 and 1 in the source, which may be meant as shares of a total; turns:
     how often the other side of a comparison is looked for; kept_of_a_way: candidates of an outcome,
-    of one way to make them, that are kept.
+    of one way to make them, that are kept; needed: nats of evidence with which half the noise has
+    shown.
     """
 
+    needed: float
     shares: tuple[float, ...] = ()
     turns = 1
     kept_of_a_way = _KEPT
@@ -134,11 +137,6 @@ class InputSource(ABC):
     def out_of_reach(self, search: "Search") -> Mapping[Outcome, str]:
         """What outcomes would take that no input of a run has, in words."""
         return {}
-
-    @property
-    @abstractmethod
-    def needed(self) -> float:
-        """Nats of evidence with which half the noise has shown."""
 
 
 class Exercised:
@@ -192,6 +190,27 @@ class Reached:
     outcome: Outcome
     decision: Decision
     candidate: Candidate
+
+    @property
+    def place(self) -> str:
+        """`file.py:12`; empty where no line is known."""
+        return f"{self.decision.file}:{self.decision.line}" if self.decision.file else ""
+
+    @property
+    def words(self) -> str:
+        """The decision and the way that it goes, as reports name them."""
+        return decision_words(self.place, self.decision.text, self.outcome[1])
+
+    @property
+    def after(self) -> str:
+        """Which of several calls the last one is, at the end of what was asked; empty of one."""
+        calls = len(self.candidate.calls)
+        return "" if calls == 1 else f", the last of {calls} calls"
+
+    @property
+    def fields(self) -> Fields:
+        """Where it is, of a finding."""
+        return {"file": self.place, "outcome": self.outcome[1]}
 
 
 def in_turns(reached: Sequence[Reached]) -> list[Reached]:

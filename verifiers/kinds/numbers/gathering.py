@@ -14,8 +14,7 @@ from .checks.fresh_noise import FreshNoise
 from .checks.input_contract import InputContract
 from .evidence.bins import Placing
 from .planning.asked import Asked, Batch, Draws, asked_for, asked_together
-from .planning.in_turn import changed_in_one, turns
-from .planning.plan import NumbersPlan
+from .planning.plan import NumbersPlan, changed_in_one, turns
 from .recorder import Recorder
 
 _PART = 16

@@ -24,6 +24,7 @@ from ...run.precision import (
     sharpest_within,
 )
 from ...run.request import PlanRequest
+from ...run.restarts import OPENINGS
 from ...run.selection import ALWAYS, Selection
 from .checks.base import ForeseenCheck, NumberCheck, tell_least
 from .checks.fresh_noise import FreshNoise
@@ -32,8 +33,7 @@ from .checks.location import Location
 from .checks.noise_law import NoiseLaw
 from .checks.noise_scale import NoiseScale
 from .claim import NumbersClaim
-from .planning.in_turn import turns
-from .restarting import releases_of_restarts
+from .planning.plan import turns
 from .steering.asking import most_steered, steers
 
 _STEPS = 12  # of the search
@@ -81,6 +81,11 @@ class PlannedReleases(ABC):
     def _opening(self) -> int:
         """How many releases the first calls ask for."""
         return InputContract(self.claim, self.plan).opens_with + len(self.plan.inputs) - 1
+
+    @property
+    def of_restarts(self) -> int:
+        """Releases that a comparison of starts asks for at most."""
+        return OPENINGS * InputContract(self.claim, self.plan).opens_with
 
     @property
     def calls(self) -> int:
@@ -171,7 +176,7 @@ class PlannedNumbers(PlannedReleases):
         if NoiseLaw.id in by_check and steers(claim, plan):
             queries += most_steered(claim)
         if FreshNoise.id in by_check:
-            queries += releases_of_restarts(claim, plan) + turns(claim, plan)
+            queries += self.of_restarts + turns(claim, plan)
         return queries, {ALWAYS: self._opening, **by_check, **asked}
 
     def _releases_for(self, check: NumberCheck) -> int:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Protocol, runtime_checkable
 
 from ...findings.figures import CheckFigures
 from ...findings.finding import Finding
@@ -14,7 +15,7 @@ from ...run.cause import Explanation
 from ...run.checks import Check, Setting
 from ...run.phase import Phase
 from ...run.request import RunRequest
-from ...run.restarts import restart_owed, why_not_restarted
+from ...run.restarts import OPENINGS, compare_starts, restart_owed, why_not_restarted
 from ...run.session import Notes
 from ...run.state import RunState
 from .checks.base import NumberCheck, tell_least
@@ -29,12 +30,24 @@ from .gathering import Gathering
 from .opening import NumbersOpening
 from .planned import PlannedNumbers, PlannedReleases
 from .recorder import Recorder
-from .restarting import ComparesOpenings, compare_openings, releases_of_restarts
 from .simplest import find_simplest
 from .steering.asking import FULL, NumberAsker, steers
 
 _MEASURED = 0.8
 """Share of the log-odds of a known fault at which the check that measures it tells it instead."""
+
+
+@runtime_checkable
+class ComparesOpenings(Protocol):
+    """A check that compares the first calls after a start of the target with those of another."""
+
+    id: str
+
+    def before_restarts(self) -> None:
+        """Is called once, before the first restart."""
+
+    def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: str) -> None:
+        """Compares them; way: how they differ, in words."""
 
 
 class NumberSession:
@@ -130,8 +143,8 @@ class NumberSession:
                 self.steering.ask_now()
         finally:
             if compares and self.state.target.no_restart is None and not self.state.failed:
-                more = releases_of_restarts(self.claim, self.plan)
-                self.state.outcome.owed |= {fresh.id: restart_owed(more) for fresh in self._fresh}
+                owed = restart_owed(OPENINGS * self.contract.opens_with)
+                self.state.outcome.owed |= {fresh.id: owed for fresh in self._fresh}
 
     def explain(self) -> None:
         """Looks for the simplest input, once the law of noise is refuted."""
@@ -150,14 +163,30 @@ class NumberSession:
         state, first = self.state, self.contract.opening
         if not self._fresh or first is None or state.failed:
             return
-        why_not = why_not_restarted(state, releases_of_restarts(self.claim, self.plan))
+        why_not = why_not_restarted(state, OPENINGS * self.contract.opens_with)
         if why_not is not None:
             if self.request.earlier is None:
                 state.outcome.warn(why_not)
             return
         state.outcome.owed.clear()  # also where it cannot be started again, which is warned of
-        if compare_openings(state, self.gathering.show, self._fresh, first, self.opens_again):
+        for check in self._fresh:
+            check.before_restarts()
+        if compare_starts(state, first, self._open_again, self._compare_starts):
             self.gathering.stops()
+
+    def _open_again(self) -> NumbersOpening:
+        """The opening after a restart, whose releases are evidence like all else."""
+        contract = self.opens_again()
+        try:
+            found = contract.open(self.state.target)
+        finally:
+            self.state.spend(contract.queries)
+        self.gathering.show(contract.seen)
+        return found
+
+    def _compare_starts(self, one: NumbersOpening, other: NumbersOpening) -> None:
+        for check in self._fresh:
+            check.compare(one, other, CopyOf.AFTER_RESTART)
 
     def opens_again(self) -> InputContract:
         """What asks the first calls once more, after a restart."""

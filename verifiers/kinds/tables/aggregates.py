@@ -7,7 +7,7 @@ from pydantic import Field
 
 from ....reference.numbers import NumberNoise
 from ....reference.tables import Aggregate, NormBound
-from ....reference.tables.norms import Norm, NormOf
+from ....reference.tables.bounding import Norm, NormOf
 from ....reference.tables.table import NORMED, AggregateKind
 from ...claims.tables import Table
 from ..numbers.mechanism import NoiseText

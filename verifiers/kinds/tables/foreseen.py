@@ -7,8 +7,8 @@ import numpy as np
 
 from ....reference.numbers import NumberNoise
 from ...run.error_budget import log_threshold
+from ..numbers.checks.at_branches import BRANCHES
 from ..numbers.evidence.expected_draws import divergence
-from .checks.at_branches import BRANCHES
 from .checks.contribution_bounding import ContributionBounding
 from .evidence.other_engines import SEED, numbers, other_engines
 from .planned import PlannedTable

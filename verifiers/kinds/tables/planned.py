@@ -16,7 +16,6 @@ from ...run.precision import (
 from ...run.request import PlanRequest
 from ...run.selection import ALWAYS
 from ..numbers.planned import PlannedReleases
-from ..numbers.restarting import releases_of_restarts
 from .checks.contribution_bounding import ContributionBounding
 from .checks.empty_partitions import EmptyPartitions
 from .checks.of_numbers import OfEachAggregate, TableFreshNoise, tell_least_of_each
@@ -24,8 +23,11 @@ from .checks.partition_release import TablePartitionRelease
 from .claim import TablesClaim
 from .planning.asked import BRIEF, NEAR, NUMERIC
 from .planning.plan import TablePlan
-from .steering.limits import SHARE, steers
 
+SHARE = 0.15
+"""Of a plan's releases, and of their rows: what is asked of tables that a search has found."""
+
+_FULL = 50_000  # queries from which the search runs
 _STEPS = 12  # of the search
 _MARGIN = 1.1  # times the releases that checks need: looks come a tenth apart
 _ENDLESS = 10_000_000  # releases, of a check that never has enough
@@ -68,7 +70,8 @@ class PlannedTable(PlannedReleases):
     @property
     def of_plan(self) -> int:
         """Without those of tables that a search of the code finds."""
-        return math.ceil(_MARGIN * max(self.looked_at.values())) + self._restarts
+        restarts = self.of_restarts if self.chosen.keeps(TableFreshNoise.id) else 0
+        return math.ceil(_MARGIN * max(self.looked_at.values())) + restarts
 
     @cached_property
     def looked_at(self) -> Mapping[str, int]:
@@ -136,11 +139,10 @@ class PlannedTable(PlannedReleases):
         made: TablePlan = self.made or self.claim.inputs(self.seed)
         return made.in_part(self.extent)
 
-    @property
-    def _restarts(self) -> int:
-        if not self.chosen.keeps(TableFreshNoise.id):
-            return 0
-        return releases_of_restarts(self.claim, self.plan)  # type: ignore[arg-type]
+
+def steers(claim: TablesClaim, plan: TablePlan) -> bool:
+    """Whether tables may be steered: a run at full breadth, of a target that is no query."""
+    return claim.sql is None and claim.gate.max_queries >= _FULL and plan.share == 1.0
 
 
 def planned_table(claim: TablesClaim, asked: PlanRequest) -> PlannedTable:

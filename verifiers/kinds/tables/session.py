@@ -11,9 +11,8 @@ from ..numbers.session import NumberSession, measured
 from .checks.contribution_bounding import ContributionBounding
 from .checks.input_contract import TableInputContract
 from .checks.of_numbers import TableNoiseLaw, tell_least_of_each
-from .planned import PlannedTable
+from .planned import PlannedTable, steers
 from .steering.asking import TableAsker
-from .steering.limits import steers
 
 
 class TableSession(NumberSession):

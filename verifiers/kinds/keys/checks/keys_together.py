@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
-from ....findings.excluded import Excluded
+from ....findings.excluded import Excluded, would_show
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ....run.checks import Reason
@@ -108,14 +108,9 @@ class KeysTogether(ForeseenCheck):
 
     def pass_finding(self) -> Finding:
         excludes = self.excluded
-        seen = "".join(
-            f"; a correlation of {one.size['correlation']:.2g} would have been seen with "
-            f"probability {one.probability:g}"
-            for one in excludes
-        )
         return Finding(
             f"{self.among[0].telling:,} times two of {self.kinds[0][0]} could have told of each "
-            f"other, and no dependence was seen{seen}",
+            f"other, and no dependence was seen{would_show(excludes)}",
             excludes=excludes,
         )
 

@@ -39,7 +39,7 @@ class LabelSource(InputSource):
         self.plan, self.claim = plan, plan.claim
         self.mechanism = plan.claim.mechanism
         self.teachers, self.classes = self.mechanism.teachers, self.mechanism.classes
-        self._needed = needed
+        self.needed = needed
         other_totals = other_totals and not plan.claim.one_total
         self.shapes = Shapes(self.mechanism, other_totals=other_totals)
         most = max(10 * self.teachers, _LARGEST_TOTAL)
@@ -49,10 +49,6 @@ class LabelSource(InputSource):
         self._rng = np.random.default_rng([seed, 59])
         probe = np.array(plan.streams[plan.first(Role.PROBE)].histogram, dtype=np.int64)
         self._telling = self._candidate([(probe, 1)], probe)
-
-    @property
-    def needed(self) -> float:
-        return self._needed
 
     # -- what the plan asks ----------------------------------------------------------------------
 

@@ -10,7 +10,8 @@ from scipy.special import logsumexp
 from .....reference.numbers import NumberNoise
 from ....findings.evidence_text import NEAREST
 from ....findings.finding import Finding
-from ....paths.decision import asked_words, decision_words
+from ....paths.decision import asked_words
+from ....paths.search import Reached
 from ..evidence.described import NOT_DESCRIBED
 from ..evidence.noise_law import NoiseLawEvidence
 from ..planning.asked import Asked, Draws
@@ -21,33 +22,24 @@ BRANCHES = 0.05
 _SURE = 3.0  # nats by which a known fault must be likelier to be named
 
 
+def with_branches(planned: float, branches: float) -> float:
+    """The evidence on the plan's inputs, with that on these, natural logs."""
+    return float(np.logaddexp(math.log1p(-BRANCHES) + planned, math.log(BRANCHES) + branches))
+
+
 @dataclass(frozen=True)
 class BranchInput:
-    """An input that takes an outcome of a decision.
-
-    place: `file.py:12`, empty where no line is known; text: of the source, or what is known;
-    outcome: the way that it goes; calls: in all, of which the last one is judged; size: releases
-    that this call asks for.
-    """
+    """An input that takes an outcome of a decision: that of the last call of a sequence."""
 
     asked: Asked
-    place: str
-    text: str
-    outcome: str
-    calls: int
-    size: int
-
-    @property
-    def words(self) -> str:
-        """The decision and its outcome, as reports name them."""
-        return decision_words(self.place, self.text, self.outcome)
+    reached: Reached
 
     @property
     def how(self) -> str:
         """How it is asked."""
-        call = "" if self.size == 1 else f", in calls for {self.size:,} releases"
-        after = "" if self.calls == 1 else f", the last of {self.calls} calls"
-        return f"{self.asked.name}{call}{after}"
+        size = self.reached.candidate.calls[-1][1]
+        call = "" if size == 1 else f", in calls for {size:,} releases"
+        return f"{self.asked.name}{call}{self.reached.after}"
 
 
 class NumbersAtBranches:
@@ -84,15 +76,15 @@ class NumbersAtBranches:
     @property
     def words(self) -> str:
         """What a pass says of the inputs that were asked."""
-        return asked_words(sum(self.draws), "draws", [one.words for one in self.inputs])
+        return asked_words(sum(self.draws), "draws", [one.reached.words for one in self.inputs])
 
     def finding(self) -> Finding:
         """What the input with most evidence shows."""
         at = int(np.argmax(self._each))
         given, evidence = self.inputs[at], self.evidence[at]
-        where = {"file": given.place, "outcome": given.outcome}
+        where, words = given.reached.fields, given.reached.words
         message = (
-            f"releases do not follow {self.noise} where {given.words}: "
+            f"releases do not follow {self.noise} where {words}: "
             f"{self.draws[at]:,} draws from {given.how}"
         )
         if evidence.forbidden is not None:
@@ -105,6 +97,6 @@ class NumbersAtBranches:
         cause = evidence.cause(None, fault)
         if not evidence.describes(None, fault):
             return Finding(message, code=NOT_DESCRIBED.code, fields=where, log_odds=nats)
-        words = f"{cause} where {given.words}"
+        words = f"{cause} where {words}"
         cause = replace(cause, message=words, fields={**cause.fields, **where})
         return replace(Finding.caused(message, cause, nats), diagnosis=f"{words} ({NEAREST})")

@@ -14,10 +14,9 @@ from ....findings.note import Note
 from ....run.phase import Phase
 from ....text import counted
 from ..claim import NumbersClaim
-from ..evidence.moved import MovedTooFar, taken_for_two_things
+from ..evidence.moved import MovedTooFar, Seen, taken_for_two_things
 from ..planning.neighbours import HeldTo, Neighbour, groups, neighbours
 from ..planning.placed import placed, places_of, skewed
-from .answered import Seen
 from .moving import MovingRecords
 
 _RELEASES = 2_000  # of each neighbour

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .....reference.arrays import Matrix, Vector
 from ....evidence.crossed import CrossedReleases
 from ....evidence.mixture import log_mixture_of
-from ....findings.excluded import Excluded
+from ....findings.excluded import Excluded, would_show
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ..evidence.continued import ContinuedNoise, NoiseSteps, RepeatedReleases
@@ -323,15 +323,10 @@ class FreshNoise(NumberCheck):
             )
         long_ago = ", nor, in its first numbers, of any draw remembered"
         excludes = self.excluded
-        said = "".join(
-            f"; copies of the release before among {one.size['share']:.1%} of the draws would have "
-            f"been seen with probability {one.probability:g}"
-            for one in excludes
-        )
         return Finding(
             f"no more of {self.draws:,} draws than the claim gives were seen to repeat the noise "
             "of the release before, of the call before or of the number beside"
-            f"{long_ago if self._remembered.applies else ''}{starts}{flight}{said}",
+            f"{long_ago if self._remembered.applies else ''}{starts}{flight}{would_show(excludes)}",
             excludes=excludes,
         )
 

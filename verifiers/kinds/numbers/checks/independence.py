@@ -9,7 +9,7 @@ import numpy as np
 
 from .....reference.arrays import Matrix, Vector
 from ....evidence.mixture import log_mixture_of
-from ....findings.excluded import Excluded
+from ....findings.excluded import Excluded, would_show
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ..evidence.carried import Carried
@@ -301,15 +301,9 @@ class Independence(NumberCheck):
 
     def pass_finding(self) -> Finding:
         excludes = self.excluded
-        said = {_LATER.code: "with the release before", _SHARED.code: "of neighbours"}
-        seen = "".join(
-            f"; a correlation of {one.size['correlation']:.2g} {said[one.code]} would have been "
-            f"seen with probability {one.probability:g}"
-            for one in excludes
-        )
         return Finding(
             f"no dependence of {self.draws:,} draws on their neighbours, or on releases before, "
-            f"was seen{seen}{self._of_sums}",
+            f"was seen{would_show(excludes)}{self._of_sums}",
             excludes=excludes,
         )
 

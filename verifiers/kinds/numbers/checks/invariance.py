@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .....reference.numbers import NoisyHistogram
 from ....evidence.power import pairs_to_see
 from ....evidence.same_law import SameLawEvidence
-from ....findings.excluded import Excluded
+from ....findings.excluded import Excluded, would_show
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ....run.checks import Reason
@@ -135,15 +135,8 @@ class _OneLaw(NumberCheck):
 
     def pass_finding(self) -> Finding:
         pairs, excludes = self.comparisons[0].evidence.pairs, self.excluded
-        said = "".join(
-            f"; laws {one.size['total_variation']:g} apart in total variation over "
-            f"{one.size['cells']} cells would have been seen with probability {one.probability:g}"
-            for one in excludes
-        )
-        return Finding(
-            f"no difference of laws was seen in {pairs:,} pairs of draws of two inputs{said}",
-            excludes=excludes,
-        )
+        seen = f"no difference of laws was seen in {pairs:,} pairs of draws of two inputs"
+        return Finding(seen + would_show(excludes), excludes=excludes)
 
 
 class ShiftInvariance(_OneLaw):

@@ -1,7 +1,7 @@
 """`joint`: releases, and single numbers of them, come without noise as rarely as claimed."""
 
 from ....evidence.power import MISSES
-from ....findings.excluded import Excluded
+from ....findings.excluded import Excluded, would_show
 from ....findings.finding import Finding
 from ....findings.note import Note
 from ..evidence.bare import BareEvidence, log_chance_of_bare, rarest_seen
@@ -76,14 +76,9 @@ class Joint(NumberCheck):
 
     def pass_finding(self) -> Finding:
         excludes = self.excluded
-        message = "; ".join(
-            f"one bare release in {1 / float(one.size['share'] or 1.0):,.0f} would have been seen "
-            f"with probability {one.probability:g}"
-            for one in excludes
-        )
-        message = message or "no share of them up to a tenth would surely have been seen"
+        told = would_show(excludes) or "; no share of them up to a tenth would surely have shown"
         return Finding(
             f"in {self.evidence.releases.draws:,} releases none, nor one of their numbers, was "
-            f"seen to come without noise oftener than the claim gives; {message}",
+            f"seen to come without noise oftener than the claim gives{told}",
             excludes=excludes,
         )

@@ -48,7 +48,7 @@ class Location(NumberCheck):
     @cached_property
     def _table(self) -> Matrix:
         """Log-probabilities (offsets, bins); made late, since planning does without."""
-        moved = [(self.noise.family, float(offset)) for offset in self.offsets]
+        moved = tuple((self.noise.family, float(offset)) for offset in self.offsets)
         return np.maximum(log_tables(bins_of(self.noise), moved), _LEAST)
 
     def observe(self, draws: Draws) -> None:

@@ -19,14 +19,14 @@ from ....run.checks import Check, RunContext
 from ....run.error_budget import log_threshold
 from ....targets import Refused, TargetError
 from ..claim import NumbersClaim
-from ..evidence.moved import MovedAlong, seen_move
+from ..evidence.moved import Answered, MovedAlong, Seen, seen_move
 from ..mechanism import RECORDS
 from ..planning.asked import digits_of
 from ..planning.neighbours import HeldTo, Neighbour, simple_neighbours
 from ..planning.other_sums import moved_as
 from ..planning.plan import NumbersPlan, at_once
 from ..registry import SIMPLEST_SHARE
-from .answered import Answered, Seen, said_of
+from .refusals import said_of
 
 _CAUSE = Note("records-not-clipped", "records are not clipped as claimed before they are summed")
 _CHANGED = Note(

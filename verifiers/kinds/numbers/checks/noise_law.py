@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .....reference.arrays import Vector
 from ....evidence.parts import Parts
 from ....findings.evidence_text import NEAREST
-from ....findings.excluded import Excluded
+from ....findings.excluded import Excluded, would_show
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ..evidence.described import NOT_DESCRIBED
@@ -19,7 +19,7 @@ from ..evidence.faults import FaultKind
 from ..evidence.noise_law import NoiseLawEvidence, TrueDivisor
 from ..evidence.tails import NoiseEnds, Suppressed
 from ..planning.asked import Draws
-from .at_branches import BRANCHES, BranchInput, NumbersAtBranches
+from .at_branches import BRANCHES, BranchInput, NumbersAtBranches, with_branches
 from .base import NumberCheck
 
 _SINGLE, _LONG = "calls of one release", "calls of more than 1,000 releases"
@@ -137,15 +137,16 @@ class NoiseLaw(NumberCheck):
 
     @property
     def log_e_value(self) -> float:
-        branches = 0.0 if self.branches is None else self.branches.log_e_value
-        planned = self.evidence.log_e_value
-        return float(np.logaddexp(math.log1p(-BRANCHES) + planned, math.log(BRANCHES) + branches))
+        return with_branches(self.evidence.log_e_value, self._of_branches)
+
+    @property
+    def _of_branches(self) -> float:
+        return 0.0 if self.branches is None else self.branches.log_e_value
 
     @property
     def parts(self) -> Parts:
         """Known faults of all draws, one by one; inputs steered to branches with the rest."""
-        branches = 0.0 if self.branches is None else self.branches.log_e_value
-        planned = self.evidence.parts
+        planned, branches = self.evidence.parts, self._of_branches
         log_weights, logs = planned.log_weights + math.log1p(-BRANCHES), planned.logs.copy()
         rest = np.logaddexp(log_weights[-1] + logs[-1], math.log(BRANCHES) + branches)
         log_weights[-1] = np.logaddexp(log_weights[-1], math.log(BRANCHES))
@@ -252,14 +253,7 @@ class NoiseLaw(NumberCheck):
 
     def pass_finding(self) -> Finding:
         excludes = self.excluded
-        effect, cells = excludes[0].size["total_variation"], excludes[0].size["cells"]
-        said = (
-            f"; a law {effect:.3g} away in total variation over {cells} cells of equal probability "
-            f"would have been seen with probability {excludes[0].probability:g}"
-        )
-        for cut in excludes[1:]:
-            ends = f"{cut.size['reach']:g} from the exact value"
-            said += f", and so would noise that ends {ends}, or nearer"
+        said = would_show(excludes)
         if self.branches is not None:
             said += f"; {self.branches.words}"
         exact = np.concatenate([asked.exact for asked in self.plan.inputs])

@@ -53,7 +53,7 @@ class NoiseScale(NumberCheck):
     @cached_property
     def _table(self) -> Matrix:
         """Log-probabilities (f, bins) of every scale; made late too."""
-        return log_tables(bins_of(self.noise), [(law.family, 0.0) for law in self._laws])
+        return log_tables(bins_of(self.noise), tuple((law.family, 0.0) for law in self._laws))
 
     def observe(self, draws: Draws) -> None:
         self._waiting.append(draws.placed)

@@ -1,11 +1,13 @@
-"""How unlikely a claim makes a refusal beside an answered neighbour, and how both are asked."""
+"""How unlikely a claim makes a refusal beside an answered neighbour, and what is said of some."""
 
 import numpy as np
 
 from .....reference.numbers.costs import epsilon_bracket, pure_epsilon
 from ....evidence.refusals import log_fits
+from ....findings.note import Note
 from ....run.refusals import Asking
 from ....targets import Target
+from ....text import counted
 from ..claim import NumbersClaim
 from ..planning.asked import finite
 
@@ -38,3 +40,23 @@ def asking_of(claim: NumbersClaim, target: Target) -> Asking:
     """Asks for one release of an input at a time, which must be as the kind has it."""
     release = claim.release
     return Asking(target, lambda values: finite(release, target.ask(values, 1), values, 1))
+
+
+def _others(count: int) -> str:
+    inputs = counted(count, "other input", "other inputs")
+    return f" and {inputs} like it" if count else ""
+
+
+def said_of(refused: list[tuple[str, Note]]) -> tuple[Note, ...]:
+    """Warnings of altered inputs, by name, one for each thing that the target said of them."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for name, why in refused:
+        names.setdefault((why.code, why.message), []).append(name)
+    return tuple(
+        Note(
+            code,
+            f"{each[0]}{_others(len(each) - 1)} {'are' if len(each) > 1 else 'is'} refused: {why}",
+            {"inputs": len(each)},
+        )
+        for (code, why), each in names.items()
+    )

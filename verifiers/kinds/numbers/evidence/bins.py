@@ -185,14 +185,8 @@ class Placed:
 
     def of_left(self, chosen: NDArray[np.bool_] | None = None) -> tuple[Vector, Vector, Vector]:
         """Released, exact and half-widths (n,) of the chosen draws (...) that are not binned."""
-        if not self._any_left:
-            return np.empty(0), np.empty(0), np.empty(0)
         some = self.left if chosen is None else self.left & chosen
         return self.y[some], self.x[some], self.half[some]
-
-    @cached_property
-    def _any_left(self) -> bool:
-        return bool(self.left.any())
 
 
 class Placing:
@@ -272,16 +266,14 @@ class Placing:
         return np.where(np.isfinite(uniform), uniform, 0.5)
 
 
-def log_tables(bins: Bins | None, laws: list[tuple[Additive, float]]) -> Matrix:
+@lru_cache(maxsize=6)
+def log_tables(bins: Bins | None, laws: tuple[tuple[Additive, float], ...]) -> Matrix:
     """Log-probabilities (laws, bins) of noise of each family and offset; (laws, 0) without bins.
 
     The last few tables are kept and read-only, since runs of one claim share them.
     """
-    return np.zeros((len(laws), 0)) if bins is None else _kept_tables(bins, tuple(laws))
-
-
-@lru_cache(maxsize=6)
-def _kept_tables(bins: Bins, laws: tuple[tuple[Additive, float], ...]) -> Matrix:
+    if bins is None:
+        return np.zeros((len(laws), 0))
     found = np.array([bins.log_masses(family, offset) for family, offset in laws])
     found.flags.writeable = False
     return found

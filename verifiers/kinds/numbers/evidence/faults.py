@@ -245,21 +245,18 @@ def _rounded(noise: NumberNoise) -> list[Fault]:
 
 def _one_sided(noise: NumberNoise) -> list[Fault]:
     """Noise of one sign alone, or none on one side of the exact value."""
-    laws: dict[str, Folded | Held] = {
-        "noise is only ever added": Folded(noise.family, up=True),
-        "noise is only ever taken away": Folded(noise.family, up=False),
+    names: dict[tuple[type[Folded | Held], bool], str] = {
+        (Folded, True): "noise is only ever added",
+        (Folded, False): "noise is only ever taken away",
+        (Held, True): "releases are never below the exact value, but at it",
+        (Held, False): "releases are never above the exact value, but at it",
     }
-    at_it: dict[str, Folded | Held] = {
-        "releases are never below the exact value, but at it": Held(noise.family, up=True),
-        "releases are never above the exact value, but at it": Held(noise.family, up=False),
-    }
-    if not noise.cut:  # noise of 0 would have to be laid on one side of a whole number
-        laws |= at_it
     made = []
-    for name, law in laws.items():
-        fields: Fields = {"above": law.up, "held": isinstance(law, Held)}
-        cause = Note("noise-one-sided", name, fields)
-        made.append(_of_family(noise, law, cause, FaultKind.RANGE, False))
+    for (law, up), name in names.items():
+        if law is Held and noise.cut:
+            continue  # noise of 0 would have to be laid on one side of a whole number
+        cause = Note("noise-one-sided", name, {"above": up, "held": law is Held})
+        made.append(_of_family(noise, law(noise.family, up=up), cause, FaultKind.RANGE, False))
     return made
 
 

@@ -50,21 +50,18 @@ class _Group:
         self.uniform = UniformEvidence()
         self.counts: Vector = np.zeros(1)  # of draws by bin
         self.draws, self.bare = 0, 0
-        self._log_transforms: float | None = None
 
     def changed(self) -> None:
         """Is called once draws were added."""
-        self._log_transforms = None
+        self.__dict__.pop("log_transforms", None)
 
-    @property
+    @cached_property
     def log_transforms(self) -> float:
         """Of the wagers on transforms, with their shares.
 
         Kept until there are more draws: most looks bring none to most groups.
         """
-        if self._log_transforms is None:
-            self._log_transforms = log_mixture_of(np.array(self.uniform.parts), _PARTS[1:])
-        return self._log_transforms
+        return log_mixture_of(np.array(self.uniform.parts), _PARTS[1:])
 
     @property
     def log_e_value(self) -> float:
@@ -249,7 +246,7 @@ class FaultRatios:
         """Log-ratios (faults that bins show, bins); None without bins."""
         if self._bins is None:
             return None
-        laws = [fault.in_bins for fault in self.faults if fault.in_bins is not None]
+        laws = tuple(fault.in_bins for fault in self.faults if fault.in_bins is not None)
         return with_leak(log_tables(self._bins, laws) - self._bins.log_claimed)
 
     def add(self, placed: Placed, groups: Mapping[str, Chosen], sums: Mapping[str, Vector]) -> None:

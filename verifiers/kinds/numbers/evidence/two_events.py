@@ -93,8 +93,8 @@ class TwoEvents(EvenMixture):
 
     def rates(self, event: int) -> tuple[float, float]:
         """How often the event held of either input."""
-        seen = self.counts[event]
-        return float(seen[1].sum() / self.pairs), float(seen[:, 1].sum() / self.pairs)
+        seen, pairs = self.counts[event], max(self.pairs, 1)
+        return float(seen[1].sum() / pairs), float(seen[:, 1].sum() / pairs)
 
     def share_needed(self, log_threshold: float, pairs: int) -> float:
         """At the level that needs least."""
@@ -112,7 +112,7 @@ _ATOMS, _OFTEN = 8, 3  # values that are cells of their own, from so many repeat
 _WAYS = 4  # any cells, or a tail of them, for either input
 
 
-class LearnedEvents(EvenMixture):
+class LearnedEvents:
     """Wagers whose events are chosen anew for each batch, by the batches before.
 
     level: epsilon and delta of the null; direction (d,): releases are compared by their projection
@@ -126,9 +126,12 @@ class LearnedEvents(EvenMixture):
         """Pairs of the first batch, until which nothing is bet."""
         self._edges = np.empty(0)
         self._counts = np.zeros((2, 1))
-        self.gains = np.zeros((_WAYS, STAKES.size))
-        self._hits = np.zeros((2, _WAYS))
-        self._factors = level.log_factors()
+        self._bets = TwoEvents(_WAYS, (level,))
+
+    @property
+    def log_e_value(self) -> float:
+        """Natural log of the mean of the wagers."""
+        return self._bets.log_e_value
 
     def observe(self, here: Matrix, there: Matrix) -> None:
         """Adds as many releases (n, d) of the one input as of the other."""
@@ -148,17 +151,11 @@ class LearnedEvents(EvenMixture):
         events = self._events()
         hits = [np.stack([event[found] for event in events], axis=1) for found in cells]
         likely = (True, True, False, False)  # at the first input
-        ahead: Hits = np.where(likely, hits[0], hits[1])
-        behind: Hits = np.where(likely, hits[1], hits[0])
-        self._hits += np.stack([ahead.sum(0), behind.sum(0)])
-        for a in (0, 1):
-            for b in (0, 1):
-                seen = ((ahead == a) & (behind == b)).sum(0)
-                self.gains += seen[:, None] * self._factors[None, :, a, b]
+        self._bets.count(np.where(likely, *hits), np.where(likely, *hits[::-1]))
 
     def _events(self) -> list[NDArray[np.bool_]]:
         """Sets of cells, as masks: likelier here, a tail of it; likelier there, a tail of it."""
-        grown = math.exp(min(self.level.epsilon, 700.0))
+        grown = math.exp(min(self.level.epsilon, _MOST))
         found = []
         for one, other in (self._counts, self._counts[::-1]):
             excess = one - grown * other
@@ -170,18 +167,12 @@ class LearnedEvents(EvenMixture):
 
         The shares are of the releases that were bet on.
         """
-        way = int(np.argmax(self.gains.max(1)))
-        often, rarely = self._hits[:, way] / max(self._bets, 1)
-        return way < _WAYS // 2, float(often), float(rarely)
+        way, _ = self._bets.best
+        return way < _WAYS // 2, *self._bets.rates(way)
 
     def share_needed(self, log_threshold: float, pairs: int) -> float:
         """On the pairs of the pilot nothing is bet."""
-        evidence = log_threshold + math.log(self.gains.size)
-        return self.level.share_needed(evidence, pairs - (self.pilot or 0))
-
-    @property
-    def _bets(self) -> int:
-        return self.pairs - (self.pilot or 0)
+        return self._bets.share_needed(log_threshold, pairs - (self.pilot or 0))
 
 
 def _edges(pooled: Vector) -> Vector:

@@ -44,6 +44,11 @@ class InputRole(StrEnum):
     MANY = "many"
 
 
+def records_in(values: Any) -> int:
+    """How many records values have, of records or tensors; of counts, how many counts."""
+    return len(values[0] if isinstance(values, list) else values)
+
+
 @dataclass(frozen=True)
 class Asked:
     """An input.
@@ -65,7 +70,7 @@ class Asked:
     @property
     def records(self) -> int:
         """How many records the input has, of records or tensors."""
-        return len(self.values[0] if isinstance(self.values, list) else self.values)
+        return records_in(self.values)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .....reference.arrays import Vector
 from .....reference.numbers import sensitivity
 from ..mechanism import NumberMechanism
+from .asked import records_in
 from .bounds import Bounds, contributed
 from .plan import as_values, at_once
 
@@ -62,7 +63,7 @@ class Neighbour:
     @property
     def records(self) -> int:
         """How many records the input has; of counts, how many counts."""
-        return len(self.values[0] if isinstance(self.values, list) else self.values)
+        return records_in(self.values)
 
 
 @dataclass(frozen=True)

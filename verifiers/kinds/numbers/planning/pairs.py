@@ -99,7 +99,7 @@ def edge_pairs(mechanism: NumberMechanism, coordinates: Coordinates) -> list[Num
         if not mechanism.replaces:
             here, there = [*full, edge], [*full, edge, bounds.nearest]
         else:
-            reach = mechanism.aggregation.noise.family.scale * _divided(mechanism)
+            reach = mechanism.aggregation.noise.family.scale * (mechanism.divide_by or 1.0)
             if mechanism.of_whole_numbers:
                 reach = float(math.ceil(reach))
             inner = max(low, edge - reach) if edge == high else min(high, edge + reach)
@@ -124,16 +124,12 @@ def farthest_pair(mechanism: NumberMechanism, coordinates: Coordinates) -> Numbe
     return _of_records(mechanism, here, there, coordinates)
 
 
-def _divided(mechanism: NumberMechanism) -> float:
-    return mechanism.divide_by or 1.0
-
-
 def _step(mechanism: NumberMechanism) -> float:
     """A power of two within the bounds, no farther from 0 than the noise reaches if possible."""
     low, high = Bounds.of(mechanism).alike
     sign = 1.0 if high > 0 else -1.0
     least, most = (max(low, 0.0), high) if high > 0 else (max(-high, 0.0), -low)
-    reach = mechanism.aggregation.noise.family.scale * _divided(mechanism)
+    reach = mechanism.aggregation.noise.family.scale * (mechanism.divide_by or 1.0)
     if mechanism.of_whole_numbers:
         reach = max(1.0, reach)
     for wanted in (min(most, reach), most):

@@ -46,6 +46,12 @@ _GROWTH, _MANY = 10, 10_000
 So a fault that shows in a few releases is not followed by a call for hundreds.
 """
 
+TURNS = 30
+"""Calls for one release, of the typical input and of one that differs in a number, by turns.
+
+Deployments that keep noise until a number changes give the others again.
+"""
+
 
 @dataclass(frozen=True)
 class NumbersPlan:
@@ -130,11 +136,6 @@ def make_numbers_plan(
     return NumbersPlan(inputs, coordinates, at_once(width, CALLS[-1]), long_call=long_call)
 
 
-def _of_the_opening() -> np.random.Generator:
-    """The generator of the typical input: the same in every run, so that two can be compared."""
-    return np.random.default_rng(0)
-
-
 def at_once(width: int, most: int) -> int:
     """How many rows of `width` numbers are sent or held at once: `most`, or as many as fit."""
     return min(most, max(2, _NUMBERS // width))
@@ -145,7 +146,7 @@ def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[InputRole, An
 
     More inputs would leave each fewer draws, so that one has counts of several sizes.
     """
-    opening = _of_the_opening()
+    opening = np.random.default_rng(0)  # the same in every run, so that two can be compared
     typical = opening.integers(5, 60, cells)
     typical[opening.random(cells) < 0.2] = 0
     tens = rng.integers(10_000, 100_000, cells)
@@ -182,7 +183,7 @@ def _of_records(
     """Inputs of records within the bounds, one for each role."""
     width = mechanism.width
     few = at_once(width, _RECORDS)
-    typical = records_within(mechanism, _of_the_opening(), few)
+    typical = records_within(mechanism, np.random.default_rng(0), few)  # as of counts
     edge = records_within(mechanism, rng, few, edge=True)
     made: list[tuple[InputRole, Matrix]] = [
         (InputRole.TYPICAL, typical),
@@ -230,3 +231,38 @@ def as_values(mechanism: NumberMechanism, records: Matrix) -> Any:
         tensors.append(records[:, start : start + size].reshape(len(records), *shape))
         start += size
     return tensors
+
+
+def turns(claim: Any, plan: NumbersPlan) -> int:
+    """How many calls a run asks in turn: none in a run of few, nor where one number is released."""
+    takes = getattr(claim.mechanism, "takes", None)
+    fits = takes in ("counts", "records", "tensors") and claim.mechanism.width > 1
+    return TURNS if fits and plan.share == 1.0 else 0
+
+
+def changed_in_one(claim: Any, asked: Asked) -> Asked:
+    """The input with one number changed, within the bounds: the first count, or of one record."""
+    mechanism = claim.mechanism
+    if mechanism.takes == "counts":
+        values: Any = np.array(asked.values)
+        values[0] += 1
+    elif mechanism.takes == "records":
+        values = _nearer(np.array(asked.values), Bounds.of(mechanism))
+    else:
+        first, *others = asked.values
+        flat = np.array(first).reshape(len(first), -1)
+        values = [_nearer(flat, Bounds.of(mechanism)).reshape(np.shape(first)), *others]
+    return Asked.of(
+        mechanism.release, values, mechanism.aggregation.exact(values), "typical but for one number"
+    )
+
+
+def _nearer(records: Matrix, bounds: Bounds) -> Matrix:
+    """The records, of which the first number of the first lies nearer to 0, or at another end."""
+    number = records[0, 0]
+    moved = 0.5 * (number + bounds.nearest)
+    moved = np.trunc(moved) if bounds.whole else moved
+    records[0, 0] = moved if moved != number else bounds.end(-1.0 if number > 0.0 else 1.0)
+    if bounds.order is not None and moved == number:
+        records[0, 0] = number  # an end of a norm lies beyond it for records that have more
+    return records

@@ -19,7 +19,7 @@ from ..claim import NumbersClaim
 from ..gathering import Gathering
 from ..planning.asked import Asked, Batch, Draws, asked_for
 from ..planning.plan import NumbersPlan
-from .candidates import LEAST, MOST_RELEASES, NumberSource, nats_of_a_draw
+from .candidates import LEAST, MOST_RELEASES, NumberSource, nats_of_half
 from .inputs import GROWS, SERVED
 
 _SPARE = 28.0  # nats: of weights, and so that one input in a hundred misses half the noise
@@ -122,11 +122,7 @@ class NumberAsker(BranchAsker):
         return Asked.of(mechanism.release, values, mechanism.aggregation.exact(values), _ROLE)
 
     def _input(self, reached: Reached) -> BranchInput:
-        decision, calls = reached.decision, reached.candidate.calls
-        place = f"{decision.file}:{decision.line}" if decision.file else ""
-        values, size = calls[-1]
-        asked, way = self._inputs[id(values)], reached.outcome[1]
-        return BranchInput(asked, place, decision.text, way, len(calls), size)
+        return BranchInput(self._inputs[id(reached.candidate.calls[-1][0])], reached)
 
 
 def steers(claim: NumbersClaim, plan: NumbersPlan) -> bool:
@@ -139,7 +135,7 @@ def most_steered(claim: NumbersClaim) -> int:
     share = claim.kind.checks.shares[NoiseLaw.id]
     nats = log_threshold(share, claim.gate.false_alarm) + _SPARE
     width = min(claim.mechanism.width, MOST_RELEASES)
-    each = math.ceil(nats / (nats_of_a_draw(claim) * width))
+    each = math.ceil(nats / (nats_of_half(claim.mechanism.aggregation.noise) * width))
     return min(_MOST, _INPUTS * min(max(LEAST, each), MOST_RELEASES))
 
 

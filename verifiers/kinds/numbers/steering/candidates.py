@@ -17,6 +17,7 @@ from ....paths.search import Call, Candidate, InputSource, PlannedCalls, Search,
 from ..claim import NumbersClaim
 from ..evidence.expected_draws import divergence
 from ..mechanism import RECORDS
+from ..planning.asked import records_in
 from ..planning.plan import CALLS, NumbersPlan, at_once
 from .inputs import GROWS, Inputs, Made, inputs_of, powers_of_two
 
@@ -56,14 +57,10 @@ class NumberSource(InputSource):
         self.claim, self.plan, self._seed, self._releases = claim, plan, seed, releases
         self.mechanism, self.law = claim.mechanism, claim.mechanism.aggregation
         self.inputs: Inputs = inputs_of(claim.mechanism, plan, seed)
-        self._needed, self._rows_of_lines = needed, _ROWS_OF_LINES
-        self._of_a_draw = nats_of_a_draw(claim)
+        self.needed, self._rows_of_lines = needed, _ROWS_OF_LINES
+        self._of_a_draw = nats_of_half(self.law.noise)
         largest = min(_LARGEST_CALL, claim.gate.largest_call or _LARGEST_CALL)
         self._largest_call = at_once(claim.mechanism.width, largest)
-
-    @property
-    def needed(self) -> float:
-        return self._needed
 
     # -- what the plan asks ----------------------------------------------------------------------
 
@@ -121,7 +118,7 @@ class NumberSource(InputSource):
                 yield from self._candidate([(typical, 1)] * size, "a streak")
         yield from self._in_turn(near)
         yield from self._large_calls(constants)
-        for size in dict.fromkeys([self.inputs.records(typical), *near]):
+        for size in dict.fromkeys([records_in(typical), *near]):
             yield from self._after_broken(size)
 
     def _in_turn(self, near: Sequence[int]) -> Iterator[Candidate]:
@@ -168,8 +165,8 @@ class NumberSource(InputSource):
         nats = self._nats(exact)
         if not nats or self._lost(values) > _ROUNDED * self.law.noise.family.scale:
             return
-        answers = min(max(self._needed / nats, LEAST), float(MOST_RELEASES))
-        rows = sum(self.inputs.records(one) + size for one, size in calls)
+        answers = min(max(self.needed / nats, LEAST), float(MOST_RELEASES))
+        rows = sum(records_in(one) + size for one, size in calls)
         yield Candidate(tuple(calls), answers, way, rows)
 
     def _lost(self, values: Any) -> float:
@@ -199,8 +196,8 @@ class NumberSource(InputSource):
     def telling(self) -> Candidate:
         values = self.inputs.typical
         nats = max(self._nats(self.law.exact(values)), _LEAST_NATS)
-        answers = min(max(self._needed / nats, LEAST), float(MOST_RELEASES))
-        return Candidate(((values, 1),), answers, "every", self.inputs.records(values) + 1)
+        answers = min(max(self.needed / nats, LEAST), float(MOST_RELEASES))
+        return Candidate(((values, 1),), answers, "every", records_in(values) + 1)
 
     # -- the other side of a comparison ----------------------------------------------------------
 
@@ -248,7 +245,7 @@ class NumberSource(InputSource):
             if candidate.way in (way, "total") and len(candidate.calls) == 1:
                 values, size = candidate.calls[0]
                 total = int(np.sum(values)) if candidate.way == "total" else 0
-                found[size if of_call else total or self.inputs.records(values)] = left - right
+                found[size if of_call else total or records_in(values)] = left - right
         return found if len(set(found.values())) > 1 else {}
 
     def out_of_reach(self, search: Search) -> dict[Outcome, str]:
@@ -256,7 +253,7 @@ class NumberSource(InputSource):
         found: dict[Outcome, str] = {}
         for number in search.one_sided():
             tried = [(one, sides) for one, sides in search.sides[number] if one.way == GROWS]
-            counted = [(float(self.inputs.records(one.calls[-1][0])), s) for one, s in tried]
+            counted = [(float(records_in(one.calls[-1][0])), s) for one, s in tried]
             for mine, other in ((0, 1), (1, 0)):
                 bounds = {sides[other] for _, sides in counted}
                 alike = counted and all(sides[mine] == records for records, sides in counted)
@@ -281,12 +278,7 @@ def _crossing(points: dict[int, float]) -> list[int]:
     return []
 
 
-def nats_of_a_draw(claim: NumbersClaim) -> float:
-    """Nats of a draw of half the claimed noise against all of it."""
-    return _nats_of_half(claim.mechanism.aggregation.noise)
-
-
 @cache
-def _nats_of_half(noise: NumberNoise) -> float:
-    """Reckoned once, as plans ask for it often."""
+def nats_of_half(noise: NumberNoise) -> float:
+    """Nats of a draw of half the noise against all of it; reckoned once, as plans often ask."""
     return divergence(noise.times(_HALF), noise, 0.0)

@@ -12,6 +12,7 @@ import numpy as np
 
 from .....reference.arrays import Matrix
 from ..mechanism import RECORDS, NumberMechanism
+from ..planning.asked import records_in
 from ..planning.bounds import Bounds
 from ..planning.plan import NumbersPlan, as_values, records_within
 
@@ -47,10 +48,6 @@ class Inputs(ABC):
         return np.random.default_rng([self._seed, 61, *of])
 
     @abstractmethod
-    def records(self, values: Any) -> int:
-        """How many records an input takes to send, or counts."""
-
-    @abstractmethod
     def plain(self, size: int) -> Iterator[Made]:
         """The input with so many records, the one that tells most."""
 
@@ -73,11 +70,7 @@ class OfRecords(Inputs):
     def __init__(self, mechanism: NumberMechanism, plan: NumbersPlan, seed: int) -> None:
         super().__init__(mechanism, plan, seed)
         self._bounds = Bounds.of(mechanism)
-        first = self.typical
-        self._usual = len(first[0] if isinstance(first, list) else first)
-
-    def records(self, values: Any) -> int:
-        return len(values[0] if isinstance(values, list) else values)
+        self._usual = records_in(self.typical)
 
     def mixed(self, size: int) -> Matrix:
         """Records (size, d) between the bounds; of many, at either of them, which floats add."""
@@ -143,9 +136,6 @@ class OfRecords(Inputs):
 
 class OfCounts(Inputs):
     """Counts (cells,) of a histogram, or the one of a count."""
-
-    def records(self, values: Any) -> int:
-        return len(values)
 
     def plain(self, size: int) -> Iterator[Made]:
         if size <= _LARGEST_COUNT:

@@ -4,31 +4,26 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.tables import Aggregate, Rows
-from .....reference.tables.norms import settled
+from .....reference.tables.bounding import settled
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
-from ....paths.decision import asked_words, decision_words
+from ....paths.decision import asked_words
 from ....paths.search import Reached
 from ...numbers.evidence.bins import Placing
 from ...numbers.evidence.noise_law import NoiseLawEvidence
 from ...numbers.planning.asked import Asked, Batch, Draws
 from ..claim import TablesClaim
-from ..evidence.determined import DeterminedNumbers
-from ..evidence.hidden import as_sums
+from ..evidence.columns import DeterminedNumbers
 from ..evidence.linear import LinearEvidence
 from ..evidence.mistakes import SURE, Mistakes
 from ..evidence.other_engines import numbers
 from ..planning.asked import core
-
-BRANCHES = 0.05
-"""Weight of these tables beside those of the plan, whether or not there are any."""
 
 _NAMED = 100_000  # rows up to which known mistakes are tried on a table
 _CAUSE = 3.0  # nats by which a known fault must be likelier to be named
@@ -36,68 +31,29 @@ _CAUSE = 3.0  # nats by which a known fault must be likelier to be named
 
 @dataclass(frozen=True)
 class BranchTable:
-    """Rows that take an outcome of a decision.
+    """Rows that take an outcome of a decision: those of the last call of a sequence.
 
-    place: `file.py:12`; text: of the source; outcome: the way that it goes; calls: in all, of which
-    the last one is judged; told: the rows, as messages call them; exact (aggregates, cells): NaN
-    where a number has none; counts (cells,): of rows that stay.
+    told: the rows, as messages call them; exact (aggregates, cells): NaN where a number has none;
+    counts (cells,): of rows that stay.
     """
 
     rows: Rows
     exact: Matrix
     counts: Vector
-    place: str
-    text: str
-    outcome: str
-    calls: int
+    reached: Reached
     told: str
 
     @classmethod
     def made(cls, claim: TablesClaim, reached: Reached) -> "BranchTable":
         """With what is exact of the rows of the last call."""
-        decision, calls = reached.decision, reached.candidate.calls
-        rows = calls[-1][0]
+        rows = reached.candidate.calls[-1][0]
         found = DeterminedNumbers(claim.mechanism.table, rows, len(claim.keys))
-        return cls(
-            rows,
-            found.exact,
-            found.counts,
-            place=f"{decision.file}:{decision.line}",
-            text=decision.text,
-            outcome=reached.outcome[1],
-            calls=len(calls),
-            told=claim.release.input_text(rows),
-        )
-
-    @property
-    def words(self) -> str:
-        """The decision and its outcome, as reports name them."""
-        return decision_words(self.place, self.text, self.outcome)
+        return cls(rows, found.exact, found.counts, reached, claim.release.input_text(rows))
 
     @property
     def asked(self) -> str:
         """The rows, and how they were asked, as messages call them."""
-        after = "" if self.calls == 1 else f", the last of {self.calls} calls"
-        return f"{self.told or 'no rows'}{after}"
-
-    @property
-    def fields(self) -> Fields:
-        """Where it is, of a finding."""
-        return {"file": self.place, "outcome": self.outcome}
-
-
-class AtBranches(Protocol):
-    """Evidence on these tables."""
-
-    @property
-    def log_e_value(self) -> float:
-        """Log of the mean: at most 1 in expectation under the claim."""
-
-
-def with_branches(planned: float, branches: AtBranches | None) -> float:
-    """The evidence on the plan's inputs, with that on these tables, natural log."""
-    of_branches = 0.0 if branches is None else branches.log_e_value
-    return float(np.logaddexp(math.log1p(-BRANCHES) + planned, math.log(BRANCHES) + of_branches))
+        return f"{self.told or 'no rows'}{self.reached.after}"
 
 
 def draws_of(
@@ -117,7 +73,7 @@ def draws_of(
     cells = cells[np.isfinite(exact[cells]) & ~np.isnan(came[:, cells]).any(0)]
     if not cells.size:
         return None
-    sums = as_sums(one, came[:, cells], exact[cells], given.counts[cells])
+    sums = one.as_sums(came[:, cells], exact[cells], given.counts[cells])
     asked = Asked(given.rows, exact[cells], batch.asked.role, batch.asked.name)
     return Draws((Batch(asked, sums, batch.calls),), placing, np.arange(cells.size))
 
@@ -159,7 +115,8 @@ class NoiseAtBranches:
     @property
     def words(self) -> str:
         """What a pass says of the tables that were asked."""
-        return asked_words(sum(self._releases), "releases", [one.words for one in self.inputs])
+        places = [one.reached.words for one in self.inputs]
+        return asked_words(sum(self._releases), "releases", places)
 
     def finding(self) -> Finding:
         """What the aggregate with most evidence shows, of the table that shows it most."""
@@ -171,9 +128,12 @@ class NoiseAtBranches:
             ratios = evidence.groups[group].ratios
             fault, nats = evidence.faults[int(np.argmax(ratios))], float(ratios.max())
         given = None if group is None else self.inputs[int(group)]
-        where = "at decisions of the target's code" if given is None else f"where {given.words}"
-        fields: Fields = {"aggregate": one.name, **({} if given is None else given.fields)}
-        of = "" if given is None else f", in {self._releases[int(group or 0)]:,} of {given.asked}"
+        where, of = "at decisions of the target's code", ""
+        fields: Fields = {"aggregate": one.name}
+        if given is not None:
+            where = f"where {given.reached.words}"
+            fields = {**fields, **given.reached.fields}
+            of = f", in {self._releases[int(group or 0)]:,} of {given.asked}"
         message = f"of the {one.name}, releases do not follow {one.noise} {where}{of}"
         if evidence.forbidden is not None or nats < _CAUSE or not evidence.describes(group, fault):
             code = "law-unexplained" if evidence.forbidden is None else "release-impossible"
@@ -238,20 +198,20 @@ class BoundsAtBranches:
         judged = self._judged
         place, column = max(judged, key=lambda of: judged[of].log_e_value)
         given, found = self.inputs[place], judged[place, column]
-        one, rows = self._table.aggregates[column], given.rows
+        one, rows, reached = self._table.aggregates[column], given.rows, given.reached
         expected = numbers(self._table, rows, self._width, 0)[column, self._cells].sum()
         total = found.total[self._cells].sum() / max(1, found.releases)
         message = (
-            f"where {given.words} in the target's code, the {one.name} of {given.asked} adds up to "
-            f"{total:,.6g} over all partitions, in the mean of {found.releases:,} releases, and to "
-            f"{expected:,.6g} under the claim"
+            f"where {reached.words} in the target's code, the {one.name} of {given.asked} adds up "
+            f"to {total:,.6g} over all partitions, in the mean of {found.releases:,} releases, and "
+            f"to {expected:,.6g} under the claim"
         )
         fields: Fields = {
             "aggregate": one.name,
             "total": float(total),
             "expected": float(expected),
             "releases": found.releases,
-            **given.fields,
+            **reached.fields,
         }
         if len(rows) <= _NAMED:
             mistakes = Mistakes(self._table, self._cells, self._width)
@@ -259,7 +219,7 @@ class BoundsAtBranches:
             named = mistakes.likeliest({"": rows}, seen)
             if named is not None and named[1] >= SURE:
                 cause, odds, near = named
-                words = replace(cause, message=f"{cause.message}, where {given.words}")
+                words = replace(cause, message=f"{cause.message}, where {reached.words}")
                 made = Finding.caused(message, words, odds)
                 made = replace(made, fields={**fields, **cause.fields})
                 return made if near is None else made.with_near(near)

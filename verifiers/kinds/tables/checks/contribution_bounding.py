@@ -10,21 +10,21 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix
 from .....reference.tables import Bounding, Rows
-from .....reference.tables.norms import settled
+from .....reference.tables.bounding import settled
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ....targets.frames import PARTS
+from ...numbers.checks.at_branches import BRANCHES, with_branches
 from ...numbers.planning.asked import Batch, Draws
 from ..claim import TablesClaim
-from ..evidence.hidden import as_sums
 from ..evidence.linear import LinearEvidence
 from ..evidence.mistakes import SURE, Mistakes
 from ..evidence.other_contributions import OTHER_CONTRIBUTIONS, ROW_BY_ROW
 from ..evidence.other_engines import numbers, other_bounds
 from ..planning.asked import BEYOND, BRIEF, LACKING, UNUSUAL, TableAsked, TableRole, core
 from ..planning.plan import TablePlan
-from .at_branches import BRANCHES, BoundsAtBranches, BranchTable, with_branches
+from .at_branches import BoundsAtBranches, BranchTable
 from .base import TableCheck
 from .input_contract import NotTaken
 
@@ -162,7 +162,7 @@ class ContributionBounding(TableCheck):
         found = released.copy()
         some = self._cells
         exact = one.totals(rows, self.cells)
-        found[:, some] = as_sums(one, released[:, some], exact[some], counts[some])
+        found[:, some] = one.as_sums(released[:, some], exact[some], counts[some])
         return found
 
     @property
@@ -188,24 +188,22 @@ class ContributionBounding(TableCheck):
 
     def _impossible(self, role: str, released: NDArray[np.float64]) -> Finding | None:
         """What no draw of noise explains, of rows that lack something or are infinite."""
-        fields = {"input": str(role)}
+        fields: Fields = {"input": str(role)}
         if self._part(role) == "refused":
             message = f"{role} were answered, and the claim says that they are refused"
             cause = Note("rows-not-refused", f"{role} are not refused", fields)
-            return Finding.caused(message, cause, math.inf)
-        if (released[:, 0, 0] == -np.inf).any():
+        elif (released[:, 0, 0] == -np.inf).any():
             message = f"of the input {role}, the partition NULL was released"
             cause = Note("null-partition-released", "NULL is released as a partition", fields)
-            return Finding.caused(message, cause, math.inf)
-        if np.isinf(released).any():
+        elif np.isinf(released).any():
             _, column, cell = np.argwhere(np.isinf(released))[0]
             kind = self.table.aggregates[column].name
             message = f"of the input {role}, the {kind} of {self.named(int(cell))} is no number"
-            words = f"one such row makes the {kind} no number"
-            where = {"aggregate": kind, "partition": self.claim.keys[cell]}
-            cause = Note("number-not-finite", words, {**fields, **where})
-            return Finding.caused(message, cause, math.inf)
-        return None
+            fields = {**fields, "aggregate": kind, "partition": self.claim.keys[cell]}
+            cause = Note("number-not-finite", f"one such row makes the {kind} no number", fields)
+        else:
+            return None
+        return Finding.caused(message, cause, math.inf)
 
     def _part(self, role: str) -> str | None:
         """What becomes of the rows of an input that lack a part; None where none does."""
@@ -273,7 +271,7 @@ class ContributionBounding(TableCheck):
         logs = [found.log_e_value for found in self._judged.values()]
         logs += [0.0] * (wagers - len(logs))
         planned = float(np.logaddexp.reduce(logs) - math.log(wagers))
-        return with_branches(planned, self.branches)
+        return with_branches(planned, 0.0 if self.branches is None else self.branches.log_e_value)
 
     def samples_needed(self) -> int:
         """An unserved input is not waited for, nor is one of few releases."""
@@ -311,13 +309,13 @@ class ContributionBounding(TableCheck):
             made = replace(Finding.caused(message, cause, odds), fields={**fields, **cause.fields})
             return made if near is None else made.with_near(near)
 
-        others = [one.log_e_value for of, one in judged.items() if of[0] not in UNUSUAL]
-        if role in _CAUSES and max(others, default=0.0) < SURE:
-            return because(_CAUSES[role], found.log_e_value)
         usual = {of: one for of, one in judged.items() if of[0] not in UNUSUAL}
-        named = self._mistakes.likeliest({of[0]: self.inputs[of[0]].values for of in usual}, usual)
-        if named is not None:
-            return because(*named)
+        shown = max((one.log_e_value for one in usual.values()), default=0.0) >= SURE
+        if shown or role not in _CAUSES:
+            of_rows = {role: self.inputs[role].values for role, _ in usual}
+            named = self._mistakes.likeliest(of_rows, usual)
+            if named is not None:
+                return because(*named)
         if role in _CAUSES:
             return because(_CAUSES[role], found.log_e_value)
         return Finding(message, code="totals-unexplained", fields=fields)

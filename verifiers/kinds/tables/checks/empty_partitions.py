@@ -8,7 +8,7 @@ import numpy as np
 
 from .....reference.arrays import Matrix, Vector
 from ....evidence.power import MISSES
-from ....findings.excluded import Excluded
+from ....findings.excluded import Excluded, would_show
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ...numbers.planning.asked import Draws
@@ -185,15 +185,12 @@ class EmptyPartitions(TableCheck):
         what = "no partition without rows came"
         if self.table.listed is not None:
             what = "every public partition came each time, and no other one"
-        seen = "".join(
-            f"; one release in {1 / float(one.size['share'] or 1.0):,.0f} in which it was "
-            f"otherwise would have been seen with probability {one.probability:g}"
-            for one in excludes[:1]
-        )
         order = ""
         if self.order.rounds:
             rows = [asked.values.values for asked in self._ordered.values()]
             apart = any(np.unique(values, axis=0).shape[0] > 1 for values in rows)
             by = "counts, sums or averages" if apart else "counts"
             order = f"; their order was not seen to follow their exact {by}, up or down"
-        return Finding(f"in {self.releases:,} releases {what}{order}{seen}", excludes=excludes)
+        return Finding(
+            f"in {self.releases:,} releases {what}{order}{would_show(excludes)}", excludes=excludes
+        )

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from ....evidence.mixture import log_mean_of
-from ....findings.excluded import Excluded
+from ....findings.excluded import Excluded, would_show
 from ....findings.finding import Finding
 from ....findings.note import Fields, Note
 from ...numbers.checks.joint import Joint
@@ -101,11 +101,6 @@ class TableJoint(OfEachAggregate):
         found = super().pass_finding()
         if not self.pairs:
             return found
-        seen = "".join(
-            f", where a correlation of {one.size['correlation']:.2g} would have shown with "
-            f"probability {one.probability:g}"
-            for one in found.excludes
-            if one.code == _SHARED
-        )
-        message = f"aggregates of a partition were not seen to tell of each other's noise{seen}"
+        told = would_show(one for one in found.excludes if one.code == _SHARED)
+        message = f"aggregates of a partition were not seen to tell of each other's noise{told}"
         return replace(found, message=f"{message}; {found.message}")

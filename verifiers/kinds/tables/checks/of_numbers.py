@@ -12,6 +12,7 @@ from ....evidence.parts import Parts
 from ....findings.excluded import Excluded
 from ....findings.finding import Finding
 from ....findings.note import Note
+from ...numbers.checks.at_branches import BRANCHES, with_branches
 from ...numbers.checks.base import NumberCheck, tell_least
 from ...numbers.checks.fresh_noise import CopyOf, FreshNoise
 from ...numbers.checks.independence import Independence
@@ -25,7 +26,7 @@ from ..claim import TablesClaim
 from ..evidence.columns import Columns
 from ..evidence.other_divisor import BY_EXACT, OtherDivisor
 from ..planning.plan import TablePlan
-from .at_branches import BRANCHES, BranchTable, NoiseAtBranches, draws_of, with_branches
+from .at_branches import BranchTable, NoiseAtBranches, draws_of
 from .base import TableCheck
 
 _FEWEST = 500  # draws, of a check that is thinned
@@ -83,13 +84,12 @@ class OfEachAggregate(TableCheck):
         """What is found of one aggregate."""
         kind = self.table.aggregates[column].name
         found = self.each[column].fail_finding()
-        cause, diagnosis = found.cause, found.diagnosis
-        if cause is not None:
-            cause, diagnosis = f"{kind}: {cause}", f"{kind}: {diagnosis}"
-        message = f"of the {kind}, {found.message}"
-        told = replace(found, message=message, cause=cause, diagnosis=diagnosis)
-        told = replace(told, measured=None)  # which would not say of which aggregate
-        return replace(told, fields={**found.fields, "aggregate": kind})
+        if found.cause is not None:
+            cause, diagnosis = f"{kind}: {found.cause}", f"{kind}: {found.diagnosis}"
+            found = replace(found, cause=cause, diagnosis=diagnosis)
+        message, fields = f"of the {kind}, {found.message}", {**found.fields, "aggregate": kind}
+        # what is measured would not say of which aggregate
+        return replace(found, message=message, fields=fields, measured=None)
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
@@ -141,7 +141,8 @@ class TableNoiseLaw(OfEachAggregate):
 
     @property
     def log_e_value(self) -> float:
-        return with_branches(super().log_e_value, self.branches)
+        branches = 0.0 if self.branches is None else self.branches.log_e_value
+        return with_branches(super().log_e_value, branches)
 
     @property
     def _shown_by_branches(self) -> bool:

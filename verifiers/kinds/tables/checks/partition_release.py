@@ -16,9 +16,8 @@ from ....run.cause import NEAR as NEARLY
 from ....run.checks import Reason
 from ...numbers.planning.asked import Draws
 from ..claim import TablesClaim
-from ..evidence.crowd import CrowdEvidence
 from ..evidence.limits import Rates, other_limits
-from ..evidence.selected import SelectedEvidence
+from ..evidence.selected import CrowdEvidence, SelectedEvidence
 from ..planning.asked import NEAR, TableAsked, TableRole
 from ..planning.plan import TablePlan
 from .base import TableCheck

@@ -1,4 +1,4 @@
-"""Releases of tables as the checks of numbers see them: the numbers of one aggregate."""
+"""Releases of tables as the checks of numbers see them, and which numbers are exact in them."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,13 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.accounting.adjacency import Adjacency
+from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NoisyHistogram
+from .....reference.tables import Aggregate, NoisyTable, Rows
+from .....reference.tables.rows import places_within
 from ...numbers.planning.asked import Asked, Batch, Draws
 from ...numbers.planning.plan import NumbersPlan
 from ..claim import TablesClaim
 from ..planning.asked import NUMERIC, TableAsked, core
 from ..planning.plan import TablePlan
-from .hidden import as_sums
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class Columns:
                 asked = self.asked(batch.asked, column)
                 if one.hidden is not None:
                     assert isinstance(batch.asked, TableAsked)
-                    numbers = as_sums(one, numbers, asked.exact, batch.asked.rows[self.cells])
+                    numbers = one.as_sums(numbers, asked.exact, batch.asked.rows[self.cells])
                 beside = batch.beside if one.hidden is None else None
                 if beside is not None:
                     beside = beside.reshape(len(aggregates), -1)[column, self.cells]
@@ -74,4 +76,54 @@ class Columns:
             if batches:
                 placing = draws.placing.beside(one.noise)
                 found.append(Draws(tuple(batches), placing, np.arange(self.cells.size)))
+        return found
+
+
+class DeterminedNumbers:
+    """Of rows of any users; `width` partitions.
+
+    A partition of which some user's rows may be drawn or not has none. One of a user with too many
+    rows has, where these are alike and the user stays there for certain.
+    """
+
+    def __init__(self, table: NoisyTable, rows: Rows, width: int) -> None:
+        self._table, self._rows, self._width = table, rows, width
+        bounding = table.bounding
+        self._draws = bounding.kept in ("uniform", "any") and not bounding.holds(rows)
+        if not self._draws:
+            self._rows = bounding.keep(rows, np.random.default_rng(0))
+            return
+        of_pair = rows.numbered[rows.first_of_pairs]
+        in_pair = np.bincount(rows.pairs)
+        if bounding.max_rows is None:
+            settled = (np.bincount(of_pair) <= bounding.partitions)[of_pair]
+        else:
+            of_user = np.bincount(rows.numbered)
+            settled = ((of_user <= bounding.max_rows) | (np.bincount(of_pair) == 1))[of_pair]
+        over = in_pair > bounding.per_partition
+        if bounding.kept == "any":  # rows of those within the bounds all stay
+            settled &= bounding.within(rows)[rows.first_of_pairs]
+        self._cells = rows.cells[rows.first_of_pairs]
+        self._settled = settled
+        self._mixed = over & ~rows.alike
+        self._rows = rows.kept(places_within(rows.pairs) < bounding.per_partition)
+
+    @property
+    def exact(self) -> Matrix:
+        """The numbers (aggregates, width); NaN where one is not determined, or not always there."""
+        table = self._table
+        found = np.array([self._of(one) for one in table.aggregates])
+        sure = table.surely_kept(np.nan_to_num(self._of(table.counted)))
+        return np.where(sure, found, np.nan)
+
+    @property
+    def counts(self) -> Vector:
+        """The rows (width,) that stay in each partition, NaN where they are not determined."""
+        return self._of(Aggregate("count", self._table.aggregates[0].noise))
+
+    def _of(self, one: Aggregate) -> Vector:
+        found = one.totals(self._rows, self._width).astype(float)
+        if self._draws:
+            doubtful = ~self._settled | (self._mixed & one.of_values)
+            found[self._cells[doubtful]] = np.nan
         return found

@@ -15,7 +15,7 @@ from scipy.special import ndtri
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.tables import Aggregate, Bounding, Rows
-from ....evidence.mixture import log_mean_of
+from ....evidence.mixture import EvenMixture
 from ....evidence.power import MISSES
 
 _SIZES = 2.0 ** np.arange(-5.0, 4.0)
@@ -40,10 +40,11 @@ def sums_of(cells: NDArray[np.int64], width: int) -> Matrix:
     return np.unique(np.vstack([total, alone, halves]), axis=0)
 
 
-class LinearEvidence:
+class LinearEvidence(EvenMixture):
     """Evidence from one number of one input's releases.
 
-    rows: of the input; cells (c,): the partitions that are summed, out of `width`.
+    rows: of the input; cells (c,): the partitions that are summed, out of `width`. Each wager is on
+    a sum at a rate.
     """
 
     def __init__(
@@ -109,11 +110,6 @@ class LinearEvidence:
         gain = float((self.rates @ numbers - self._log_moments).max())
         needed = log_e_value + math.log(len(self.rates))
         return needed / gain if gain > 0.0 else math.inf
-
-    @property
-    def log_e_value(self) -> float:
-        """The average over sums and rates, natural log."""
-        return float(log_mean_of(self.gains))
 
 
 def _wagers(weights: Matrix, aggregate: Aggregate) -> tuple[NDArray[np.int64], Vector]:

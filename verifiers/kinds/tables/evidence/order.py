@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix
-from ....evidence.mixture import log_mean_of
+from ....evidence.mixture import EvenMixture
 
 _SURE = 0.99  # of what is wagered on the inputs that the orders name
 
 
-class ListingOrder:
-    """Evidence of releases, one of each input at a time; expectation at most 1.
+class ListingOrder(EvenMixture):
+    """Evidence of releases, one of each input at a time: of ascending and of descending order.
 
     counts: by input, the exact counts (k,) of the partitions whose order is looked at. Releases of
     which the orders do not name each input once are no evidence.
@@ -55,8 +55,3 @@ class ListingOrder:
             log_chance = min(own - float(np.logaddexp.reduce(each)), 0.0)
             hit = math.log(_SURE) if of == list(range(len(of))) else -math.inf
             self.gains[sign] += np.logaddexp(math.log1p(-_SURE), hit - log_chance)
-
-    @property
-    def log_e_value(self) -> float:
-        """The average of ascending and descending order, natural log."""
-        return float(log_mean_of(self.gains))

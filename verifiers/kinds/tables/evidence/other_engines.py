@@ -10,8 +10,13 @@ from .....reference.arrays import Matrix, Vector
 from .....reference.tables import Bounding, NoisyTable, Rows
 from .....reference.tables.rows import places_within
 from ....findings.note import Note
-from .other_contributions import TOLD_CONTRIBUTIONS, Contributed, misapplied
-from .other_rows import OTHER_ROWS, OTHER_USERS
+from .other_contributions import (
+    OTHER_ROWS,
+    OTHER_USERS,
+    TOLD_CONTRIBUTIONS,
+    Contributed,
+    misapplied,
+)
 
 _DRAWS = 12  # of which the mean is taken for the expectation
 SEED = 1
@@ -44,15 +49,10 @@ def numbers(
 
 def other_engines(table: NoisyTable) -> Iterator[tuple[Note, Numbers]]:
     """Known mistakes, each as a cause with the numbers that it gives for rows."""
-
-    def bounded(bounding: Bounding) -> Numbers:
-        other = replace(table, bounding=bounding)
-        return lambda rows, cells: numbers(other, rows, cells, SEED)
-
     for cause, bounding in other_bounds(table.bounding):
-        yield cause, bounded(bounding)
+        yield cause, partial(numbers, replace(table, bounding=bounding), seed=SEED)
     for cause, made in TOLD_CONTRIBUTIONS:
-        yield cause, partial(_contributing, table, made)
+        yield cause, partial(numbers, table, seed=SEED, contributed=made)
     for cause, changed in OTHER_ROWS:
         yield cause, partial(_of_other_rows, table, changed)
     for cause, counted in OTHER_USERS:
@@ -62,18 +62,13 @@ def other_engines(table: NoisyTable) -> Iterator[tuple[Note, Numbers]]:
         each = [replace(one, kind="count") if one.once else one for one in table.aggregates]
         words = "rows are counted as users: a user counts once for each of its rows in a partition"
         counting = replace(table, aggregates=tuple(each))
-        yield (
-            Note("rows-counted-as-users", words),
-            lambda rows, cells: numbers(counting, rows, cells, SEED),
-        )
+        yield Note("rows-counted-as-users", words), partial(numbers, counting, seed=SEED)
     if table.bounding.max_partitions is not None:
         preferred = "partitions of a user that have more rows are kept more often"
         yield _kept(preferred, "partitions of more rows"), partial(_by_rows, table)
         of_value = "rows of each value of a user are bounded, not all of them"
-        yield (
-            misapplied(of_value, "max_per_partition", "rows of a value"),
-            partial(_by_value, table),
-        )
+        misread = misapplied(of_value, "max_per_partition", "rows of a value")
+        yield misread, partial(_by_value, table)
     for way in ("first", "last") if table.bounding.kept != "all" else ():
         rather = _RATHER[table.bounding.kept]
         ordered = replace(table, bounding=replace(table.bounding, kept=way))
@@ -149,13 +144,13 @@ def _by_value(table: NoisyTable, rows: Rows, cells: int) -> Matrix:
     return numbers(loose, rows.kept(stays), cells, SEED)
 
 
-def _contributing(table: NoisyTable, made: Contributed, rows: Rows, cells: int) -> Matrix:
-    return numbers(table, rows, cells, SEED, made)
-
-
 def _off_by_one(words: str, bound: str, claimed: int, kept: int) -> Note:
     code = "bound-too-high" if kept > claimed else "bound-too-low"
     return Note(code, words, {"bound": bound, "claimed": claimed, "kept": kept})
+
+
+def _not_enforced(words: str, bound: str) -> Note:
+    return Note("bound-not-enforced", f"{words}: {bound} is not enforced", {"bound": bound})
 
 
 def other_bounds(of: Bounding) -> Iterator[tuple[Note, Bounding]]:
@@ -168,47 +163,25 @@ def other_bounds(of: Bounding) -> Iterator[tuple[Note, Bounding]]:
     if of.max_partitions is None or of.max_per_partition is None:
         most = of.rows
         words = "rows of a user are bounded in each partition, not over all"
-        yield (
-            misapplied(words, "max_rows", "rows in a partition"),
-            Bounding(_NONE, most, None, kept),
-        )
-        off_by = {most - 1: "one row less", most + 1: "one row more"}
-        for bound, less in off_by.items():
+        misread = misapplied(words, "max_rows", "rows in a partition")
+        yield misread, Bounding(_NONE, most, None, kept)
+        for bound, less in ((most - 1, "less"), (most + 1, "more")):
             if bound:
-                cause = _off_by_one(
-                    f"{less} of a user is kept than claimed", "max_rows", most, bound
-                )
+                words = f"one row {less} of a user is kept than claimed"
+                cause = _off_by_one(words, "max_rows", most, bound)
                 yield cause, Bounding(None, None, bound, kept)
     else:
         partitions, rows = of.max_partitions, of.max_per_partition
-        yield (
-            Note(
-                "bound-not-enforced",
-                "contributions are bounded per partition and not over partitions: max_partitions "
-                "is not enforced",
-                {"bound": "max_partitions"},
-            ),
-            Bounding(_NONE, rows, None, kept),
-        )
-        yield (
-            Note(
-                "bound-not-enforced",
-                "partitions of a user are bounded, and not the rows in each: max_per_partition is "
-                "not enforced",
-                {"bound": "max_per_partition"},
-            ),
-            Bounding(partitions, _NONE, None, kept),
-        )
+        words = "contributions are bounded per partition and not over partitions"
+        yield _not_enforced(words, "max_partitions"), replace(of, max_partitions=_NONE)
+        words = "partitions of a user are bounded, and not the rows in each"
+        yield _not_enforced(words, "max_per_partition"), replace(of, max_per_partition=_NONE)
         words = "rows of a user are bounded over all partitions, not partitions and rows in each"
-        yield (
-            misapplied(words, "max_partitions and max_per_partition", "rows"),
-            Bounding(None, None, partitions * rows, kept),
-        )
+        misread = misapplied(words, "max_partitions and max_per_partition", "rows")
+        yield misread, Bounding(None, None, partitions * rows, kept)
         words = "max_partitions bounds the rows of a user, not its partitions"
-        yield (
-            misapplied(words, "max_partitions", "rows"),
-            Bounding(None, None, partitions, kept),
-        )
+        misread = misapplied(words, "max_partitions", "rows")
+        yield misread, Bounding(None, None, partitions, kept)
         for more, words in ((1, "more"), (-1, "less")):
             if partitions + more:
                 other = Bounding(partitions + more, rows, None, kept)

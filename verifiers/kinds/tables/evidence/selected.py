@@ -1,7 +1,9 @@
 """Wagers on which partitions are released: exact ratios of Bernoulli laws.
 
 Within the bounds of a user each partition comes with a probability that its own users, or rows,
-decide, whatever else comes. An alternative names another probability for each beforehand.
+decide, whatever else comes. An alternative names another probability for each beforehand. Of a
+crowd in every partition so few users stay in each that its release is unlikely: by how much is
+bounded as Chernoff does, with the exact moments of what stays.
 """
 
 import math
@@ -12,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
-from .....reference.tables import NoisyTable, Selection, Threshold, TruncatedGeometric
+from .....reference.tables import NoisyTable, Rows, Selection, Threshold, TruncatedGeometric
 from ....evidence.mixture import log_mean_of
 from ....findings.note import Fields, Note
 
@@ -141,50 +143,34 @@ def _too(small: str, large: str, factor: float, words: str, of: str) -> Note:
 
 def _other_laws(claimed: Selection, most: int) -> Iterator[tuple[Note, Selection]]:
     """Selections of the same strategy with another noise, threshold or budget."""
-    budget = "selection-budget-too-small", "selection-budget-too-large"
     if isinstance(claimed, TruncatedGeometric):
         e, d = claimed.epsilon, claimed.delta
         whole = min(-math.expm1(most * math.log1p(-d)), 0.999)
-        if most > 1:
-            yield (
-                _undivided("the epsilon of the selection is not divided", "epsilon", most),
-                TruncatedGeometric(e * most, d),
-            )
-            yield (
-                _undivided("the delta of the selection is not divided", "delta", most),
-                TruncatedGeometric(e, whole),
-            )
-            yield (
-                _undivided("the selection's budget is not divided", "both", most),
-                TruncatedGeometric(e * most, whole),
-            )
+        undivided = {
+            "the epsilon of the selection": ("epsilon", e * most, d),
+            "the delta of the selection": ("delta", e, whole),
+            "the selection's budget": ("both", e * most, whole),
+        }
+        for what, (field, epsilon, delta) in undivided.items() if most > 1 else ():
+            cause = _undivided(f"{what} is not divided", field, most)
+            yield cause, TruncatedGeometric(epsilon, delta)
+        codes = "selection-budget-too-small", "selection-budget-too-large"
         for factor in _SCALES:
-            words = f"the selection has {factor:g} times the claimed "
-            yield (
-                _too(*budget, factor, f"{words}epsilon", "epsilon"),
-                TruncatedGeometric(e * factor, d),
-            )
-            yield (
-                _too(*budget, factor, f"{words}delta", "delta"),
-                TruncatedGeometric(e, min(d * factor, 0.999)),
-            )
+            scaled = ("epsilon", e * factor, d), ("delta", e, min(d * factor, 0.999))
+            for field, epsilon, delta in scaled:
+                words = f"the selection has {factor:g} times the claimed {field}"
+                yield _too(*codes, factor, words, field), TruncatedGeometric(epsilon, delta)
         return
     assert isinstance(claimed, Threshold)
-    scales = "scale-too-small", "scale-too-large"
+    missing = f"of the claimed scale: max_partitions = {most} is missing"
+    scales = [(factor, f"{factor:g} times the claimed scale") for factor in _SCALES]
     if most > 1:
-        for factor, of in ((1.0 / most, f"1/{most}"), (most**-0.5, f"1/sqrt({most})")):
-            words = f"the noise of the selection has {of} of the claimed scale"
-            words += f": max_partitions = {most} is missing"
-            yield (
-                _too(*scales, factor, words, "selection"),
-                replace(claimed, noise=claimed.noise.times(factor)),
-            )
-    for factor in _SCALES:
-        words = f"the noise of the selection has {factor:g} times the claimed scale"
-        yield (
-            _too(*scales, factor, words, "selection"),
-            replace(claimed, noise=claimed.noise.times(factor)),
-        )
+        known = [(1.0 / most, f"1/{most} {missing}"), (most**-0.5, f"1/sqrt({most}) {missing}")]
+        scales = known + scales
+    for factor, times in scales:
+        words = f"the noise of the selection has {times}"
+        cause = _too("scale-too-small", "scale-too-large", factor, words, "selection")
+        yield cause, replace(claimed, noise=claimed.noise.times(factor))
     scale = claimed.noise.family.scale
     if most > 1:  # of Laplace noise: ln(most) scales
         lower = claimed.threshold - scale * math.log(most)
@@ -221,3 +207,44 @@ def _at_odds(law: Laws, odds: float) -> Laws:
         return kept + math.log(odds) - whole, dropped - whole
 
     return other
+
+
+_STAKE = 0.9  # of what there is, put on partitions that come
+_RATES = 2.0 ** np.arange(-4.0, 3.0)  # of the moments
+
+
+def released_at_most(table: NoisyTable, rows: Rows, cells: int) -> float:
+    """A bound on the share of the partitions (cells) that is released in the mean.
+
+    For any count k, a partition has k or more, or is released although it has fewer.
+    """
+    assert table.selection is not None
+    given = table.counted.contributions(rows)
+    counts = np.arange(len(rows) + 1.0)
+    fewer: Vector = np.concatenate([[0.0], np.exp(table.selection.log_kept(counts))[:-1]])
+    rates: Matrix = np.kron(np.eye(cells), _RATES[:, None]).astype(np.float64)
+    moments = table.bounding.log_moment(given, rates, once=table.counted.once)
+    tails = moments.reshape(cells, _RATES.size, 1) - np.outer(_RATES, counts)
+    bounds = np.exp(np.minimum(tails.min(1), 0.0)) + fewer
+    return float(np.minimum(bounds.min(1), 1.0).mean())
+
+
+class CrowdEvidence:
+    """Evidence from how many partitions come of one input; rows: of it, in some of `cells`."""
+
+    def __init__(self, table: NoisyTable, rows: Rows, cells: int) -> None:
+        self.expected = released_at_most(table, rows, cells)
+        self.log_e_value, self.releases, self.came = 0.0, 0, 0.0
+
+    def gained(self, share: float) -> float:
+        """What a release gains in which such a share of the partitions comes."""
+        return float(np.log1p(_STAKE * (share / self.expected - 1.0)))
+
+    def observe(self, shares: Vector) -> None:
+        """Takes the shares (n,) of the partitions that came in each release.
+
+        Their mean is `expected` at most, whatever else draws of users tie to each other.
+        """
+        self.log_e_value += float(np.log1p(_STAKE * (shares / self.expected - 1.0)).sum())
+        self.releases += len(shares)
+        self.came += float(shares.sum())

@@ -10,7 +10,6 @@ _MANY = 2_000  # rows at least, of a user whose rows few may stay of
 _ALIKE = 80  # users at most, each of three numbers that agree in their last 32 bits
 _MOST = 4_000  # rows of all users at their bounds
 _FEW = 31  # rows of a table for which an engine may take a short path
-_UNBOUNDED = 5  # rows that stand for those allowed, where none are dropped
 _BETWEEN, _TWICE = 6_000, 3_000  # other users, and rows of those who come before and after them
 _OTHERS = 10_000  # from which the numbers of further users begin
 _APART = 0, 2**32, 2**52
@@ -25,8 +24,7 @@ def named_users(making: Making) -> list[tuple[TableRole, Rows]]:
     """
     mechanism = making.claim.mechanism
     bounding, far = mechanism.table.bounding, [making.ends[2]]
-    most = min(bounding.per_partition, bounding.rows)
-    most = min(most, _UNBOUNDED) if bounding.kept == "all" else most
+    most = min(making.most, bounding.rows)
     first, last = making.cells[:1].tolist(), making.cells[-1:].tolist()
     many = max(_MANY, 2 * most)
     zero, other = (making.crowd(1, cell, many, far) for cell in (first, last))
@@ -48,15 +46,9 @@ def _far_apart(making: Making, most: int) -> Rows:
     """Users with all rows that may stay before many others of one row, and as many after them."""
     cell, far = making.cells[:1].tolist(), [making.ends[2]]
     twice = making.crowd(max(1, _TWICE // (2 * most)), cell, most, far)
-    mechanism = making.claim.mechanism
-    least = 2 if mechanism.partitions is not None else mechanism.sure or 1
-    some = making.within(0 * making.cells + least, 1)
-    between = together(some, making.crowd(_BETWEEN, cell, 1, far))
+    between = together(making.surely(), making.crowd(_BETWEEN, cell, 1, far))
     between = Rows(between.users + int(twice.users.max()) + 1, *_rest(between))
-    parts = [twice, between, twice]
-    columns = [(part.users, part.cells, part.values) for part in parts]
-    whole = Rows(*map(np.concatenate, zip(*columns, strict=True)))
-    return renumbered(whole, making.rng)
+    return renumbered(Rows.joined([twice, between, twice]), making.rng)
 
 
 def _rest(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -65,9 +57,6 @@ def _rest(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
 
 def _with_others(making: Making, parts: list[Rows]) -> Rows:
     """The rows, among users by whom every private partition is released for certain."""
-    mechanism = making.claim.mechanism
-    least = 2 if mechanism.partitions is not None else mechanism.sure or 1
-    others = making.within(0 * making.cells + least, 1)
+    others = making.surely()
     parts = [*parts, Rows(others.users + _OTHERS, *_rest(others))]
-    columns = [(part.users, part.cells, part.values) for part in parts]
-    return making.shuffled(Rows(*map(np.concatenate, zip(*columns, strict=True))))
+    return making.shuffled(Rows.joined(parts))

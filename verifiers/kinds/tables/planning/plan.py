@@ -46,7 +46,6 @@ _ROWS = 4_000  # of an input
 _TYPICAL, _MANY = 5, 30  # users of a partition
 _CROWD = 60  # users beyond the bounds
 _MORE = 3  # times the rows that are allowed
-_UNBOUNDED = 5  # rows that stand for those allowed, where none are dropped
 _TEN_THOUSAND = 10_000
 _RATES = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
 """Probabilities that a partition is released, near which partitions have their users."""
@@ -176,11 +175,7 @@ def _beyond(making: Making) -> list[tuple[TableRole, Rows]]:
     claim, cells = making.claim, making.cells
     bounding = claim.mechanism.table.bounding
     low, high, far = making.ends
-    most = (
-        min(bounding.per_partition, _UNBOUNDED)
-        if bounding.kept == "all"
-        else bounding.per_partition
-    )
+    most = making.most
     rows = most + max(1, min(_MORE * most - most, 50))
     all_cells = [int(cell) for cell in cells[:100]]
 
@@ -212,7 +207,7 @@ def _beyond(making: Making) -> list[tuple[TableRole, Rows]]:
             (TableRole.UNEQUAL, making.crowd(crowd(sum(unequal)), all_cells, unequal, [far]))
         )
     if claim.mechanism.partitions is None:
-        sure = making.within(0 * cells + (claim.mechanism.sure or 1), 1)
+        sure = making.surely()
         made = [(role, together(sure, rows)) for role, rows in made]
     return made
 
@@ -227,7 +222,7 @@ def _large(making: Making, rows: int) -> Rows:
     crowd = making.crowd(min(_CROWD, rows // (20 * each)), cell, each, [making.ends[2]])
     parts = [crowd] if bounding.kept != "all" else []
     if making.claim.mechanism.partitions is None:
-        parts.append(making.within(0 * making.cells + (making.claim.mechanism.sure or 1), 1))
+        parts.append(making.surely())
     others = rows - sum(map(len, parts))
     parts.insert(0, Rows.of(np.arange(others), np.resize(cell, others), making.values(others)))
     return making.shuffled(together(*parts))

@@ -21,6 +21,7 @@ _SHARE = 0.75
 
 _LARGE = 2**24  # from which single floats do not tell all whole numbers apart
 _ROWS = 20  # of a user in a partition, where all are within the bounds
+_UNBOUNDED = 5  # rows that stand for those allowed, where none are dropped
 _FAR = 1_000.0  # widths of its bounds by which a value lies beyond them
 
 
@@ -59,6 +60,19 @@ class Making:
             return 0.0 * self.vector, self.vector, self.vector
         low, high = self.bounds
         return low, high, high if abs(high) >= abs(low) else low
+
+    @property
+    def most(self) -> int:
+        """Rows of a user that stay in a partition, or stand for them where none are dropped."""
+        bounding = self.claim.mechanism.table.bounding
+        most = bounding.per_partition
+        return min(most, _UNBOUNDED) if bounding.kept == "all" else most
+
+    def surely(self, public: int = 2, rows: int = 1) -> Rows:
+        """Users by whom each private partition is released for certain; so many in a public one."""
+        of = self.claim.mechanism
+        least = public if of.partitions is not None else of.sure or 1
+        return self.within(0 * self.cells + least, rows)
 
     def values(self, count: int) -> Vector | Matrix:
         """Values (count,) within their bounds, whole where both bounds are; or vectors."""
@@ -140,12 +154,11 @@ class Making:
 
 def together(*parts: Rows) -> Rows:
     """Rows of several parts, the users of each for themselves."""
-    users, start = [], 0
+    moved, start = [], 0
     for part in parts:
-        users.append(part.users + start)
+        moved.append(Rows(part.users + start, part.cells, part.values))
         start += int(part.users.max(initial=-1)) + 1
-    cells = np.concatenate([part.cells for part in parts])
-    return Rows(np.concatenate(users), cells, np.concatenate([part.values for part in parts]))
+    return Rows.joined(moved)
 
 
 def renumbered(rows: Rows, rng: np.random.Generator, *, large: bool = False) -> Rows:

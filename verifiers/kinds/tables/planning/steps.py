@@ -29,10 +29,7 @@ def steps_between(claim: TablesClaim, refused: Rows, answered: Rows) -> Steps | 
         for place in new:
             one = answered.kept(there[place % len(there)])
             parts.append(Rows(np.full(len(one), first + place), one.cells, one.values))
-        columns = [
-            (part.users, part.cells, part.values) for part in [answered.kept(np.arange(0)), *parts]
-        ]
-        return Rows(*map(np.concatenate, zip(*columns, strict=True)))
+        return Rows.joined(parts)
 
     def at(step: int) -> Rows:
         if replaces:

@@ -58,8 +58,7 @@ def _sent_value(making: Making) -> Any:
 
 def _few(making: Making) -> Rows:
     """Some rows within the bounds, of partitions that are all released for certain."""
-    users = 2 if making.claim.mechanism.partitions is not None else making.claim.mechanism.sure or 1
-    return renumbered(making.within(0 * making.cells + users, 2), making.rng)
+    return renumbered(making.surely(rows=2), making.rng)
 
 
 def _keys(making: Making) -> list[Any]:

@@ -17,11 +17,10 @@ from ..checks.contribution_bounding import ContributionBounding
 from ..checks.empty_partitions import EmptyPartitions
 from ..checks.of_numbers import TableFreshNoise, TableNoiseLaw
 from ..checks.partition_release import TablePartitionRelease
-from ..planned import PlannedTable
+from ..planned import SHARE, PlannedTable
 from ..planning.asked import TableAsked
 from ..registry import CHECKS
 from .candidates import TableSource
-from .limits import SHARE
 
 _SPARE = 13.0  # nats: of the weights, and for releases that tell less than they should
 
@@ -72,7 +71,9 @@ class TableAsker(BranchAsker):
         tables = [BranchTable.made(self.claim, reached) for reached in chosen]
         for check in self.judges:
             check.begin_branches(tables)
-        self._asked = [TableAsked.made(self.claim, one.rows, f"for {one.words}") for one in tables]
+        roles = [f"for {one.words}" for one in chosen]
+        made = zip(tables, roles, strict=True)
+        self._asked = [TableAsked.made(self.claim, one.rows, role) for one, role in made]
 
     def ask(self, values: Any, size: int, place: int | None) -> Batch | None:
         target = self.state.target

@@ -10,7 +10,7 @@ from .....reference.tables import Rows
 from ....paths.constants import around, sums
 from ....paths.counting import Outcome
 from ....paths.search import Candidate, InputSource, PlannedCalls, Search, Tried
-from ...numbers.evidence.expected_draws import divergence
+from ...numbers.steering.candidates import nats_of_half
 from ..claim import TablesClaim
 from ..planning.asked import NUMERIC, TableAsked, TableRole, core
 from ..planning.plan import TablePlan
@@ -19,7 +19,6 @@ from .sized import SizedTables, TableWay
 LARGEST = 200_000
 """Rows of a table at most, whatever is claimed."""
 
-_HALF = 0.5  # of the claimed noise: what must show
 _PART = 2  # of the nats of all numbers, one in so many counts: known faults take half of that
 _SUMS = 40  # sizes with one constant as the remainder of another
 _LATE = 3  # times its rows: when what says little more comes
@@ -58,16 +57,12 @@ class TableSource(InputSource):
         self, claim: TablesClaim, plan: TablePlan, seed: int, queries: int, needed: float
     ) -> None:
         self.claim, self.plan, self._seed = claim, plan, seed
-        self.queries, self._needed = queries, needed
+        self.queries, self.needed = queries, needed
         self._nats = _nats_of(claim, core(claim).size)
         self.sized = SizedTables(claim, seed)
         self.largest = min(LARGEST, largest_of(claim, plan))
         self._ways = {way.name: way for way in self.sized.ways}
         self.needs: dict[int, int] = {}
-
-    @property
-    def needed(self) -> float:
-        return self._needed
 
     # -- what the plan asks ----------------------------------------------------------------------
 
@@ -148,7 +143,7 @@ class TableSource(InputSource):
     def _asked(self, one: Candidate, part: int = 1) -> Candidate:
         """As often as half the noise takes, or a part of that; fewer times where rows are many."""
         size = one.calls[-1][1]
-        times = math.ceil(self._needed / (self._nats * size * part))
+        times = math.ceil(self.needed / (self._nats * size * part))
         times = max(_FEWEST, min(times, _ROWS_OF_ONE // max(1, one.rows)))
         return replace(one, answers=float(times * size))
 
@@ -267,8 +262,5 @@ def largest_of(claim: TablesClaim, plan: TablePlan) -> int:
 
 def _nats_of(claim: TablesClaim, cells: int) -> float:
     """Nats that half the noise brings in a release, in a part of so many numbers of each."""
-    of_one = min(
-        divergence(one.noise.times(_HALF), one.noise, 0.0)
-        for one in claim.mechanism.table.aggregates
-    )
+    of_one = min(nats_of_half(one.noise) for one in claim.mechanism.table.aggregates)
     return max(1.0, cells / _PART) * of_one

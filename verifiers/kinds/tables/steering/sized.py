@@ -14,7 +14,6 @@ from ..planning.rows import Making, renumbered, together
 
 _CROWD = 60  # users of many rows
 _FEW = 20  # users of so many rows each, or in so many partitions
-_UNBOUNDED = 5  # rows that stand for those allowed, where none are dropped
 _WIDEST = 100  # partitions of a user
 
 
@@ -35,10 +34,8 @@ class SizedTables:
         self.claim, self.bounding = claim, claim.mechanism.table.bounding
         self.cells = core(claim)
         self.making = Making(claim, self.cells, np.random.default_rng([seed, 61]))
-        unbounded = self.bounding.kept == "all"
         self.partitions = min(self.bounding.partitions, self.cells.size, _WIDEST)
-        most = _UNBOUNDED if unbounded else self.bounding.per_partition
-        self.per = min(most, max(1, self.bounding.rows // self.partitions), 1_000)
+        self.per = min(self.making.most, max(1, self.bounding.rows // self.partitions), 1_000)
 
     @property
     def ways(self) -> Sequence[TableWay]:
@@ -71,10 +68,7 @@ class SizedTables:
     @cached_property
     def sure(self) -> Rows:
         """Users in every private partition, so that all are released for certain; else none."""
-        of = self.claim.mechanism
-        if of.partitions is not None:
-            return self.none
-        return self.making.within(0 * self.cells + (of.sure or 1), 1)
+        return self.none if self.claim.mechanism.partitions is not None else self.making.surely()
 
     @property
     def none(self) -> Rows:
@@ -83,8 +77,7 @@ class SizedTables:
 
     def small(self) -> Rows:
         """A few rows in every partition."""
-        few = self.making.within(0 * self.cells + 3, 1)
-        return self._made(few if self.claim.mechanism.partitions is not None else self.sure)
+        return self._made(self.sure if len(self.sure) else self.making.surely(3))
 
     def in_turn(self, rows: int) -> Rows | None:
         """Users of one row, in the partitions in turn, of values between the bounds."""
