@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from .....reference.arrays import Matrix
-from ....findings.excluded import Excluded
+from ....findings.excluded import Excluded, would_show
 from ....findings.note import Note
 from ....run.checks import Reason, without_privacy
-from ...numbers.checks.pair_check import PairEvents, PairEvidence, compared, power
+from ...numbers.checks.pair_check import PairEvents, PairEvidence, compared
 from ...numbers.checks.privacy_audit import ClaimedLevelCheck
 from ...numbers.claim import NumbersClaim
 from ...numbers.evidence.two_events import Hits, Level, both_ways
@@ -90,7 +90,7 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
         _, evidence = found[0]
         return (
             f"the order of two keys in {evidence.pairs:,} releases of neighbours does not "
-            f"contradict {self.level}; {power(excludes)}"
+            f"contradict {self.level}{would_show(excludes)}"
         )
 
 

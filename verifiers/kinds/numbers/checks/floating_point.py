@@ -9,7 +9,7 @@ import numpy as np
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers.floats import ulp
-from ....findings.excluded import Excluded
+from ....findings.excluded import Excluded, would_show
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Fields, Note
 from ....findings.verdict import Verdict
@@ -18,7 +18,7 @@ from ....run.phase import Phase
 from ..claim import NumbersClaim
 from ..evidence.two_events import Hits
 from ..planning.pairs import NumberPair, low_pairs, off_grid_pairs
-from .pair_check import PairCheck, PairEvents, PairEvidence, beyond, levels, of_pair, power
+from .pair_check import PairCheck, PairEvents, PairEvidence, beyond, levels, of_pair
 
 _DIGITS = {53: np.float64, 24: np.float32}
 _GRIDS = ((53, 41), (24, 13))
@@ -190,8 +190,8 @@ class FloatingPoint(PairCheck):
         self, found: list[tuple[NumberPair, PairEvidence]], excludes: Sequence[Excluded]
     ) -> str:
         pair, evidence = found[0]
-        message = f"low bits were not seen to tell {pair.name} apart, in {evidence.pairs:,} pairs: "
-        return message + power(excludes or super().excluded_by([pair]))
+        message = f"low bits were not seen to tell {pair.name} apart, in {evidence.pairs:,} pairs"
+        return message + would_show(excludes or super().excluded_by([pair]))
 
     def excluded_by(self, pairs: Sequence[NumberPair]) -> tuple[Excluded, ...]:
         """Nothing where low bits that tell are allowed."""

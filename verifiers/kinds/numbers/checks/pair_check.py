@@ -237,12 +237,3 @@ def fractions(claim: NumbersClaim) -> Reason:
         f"{family} is added to sums of any numbers: it hides whole ones alone, of records between "
         "whole lower and upper",
     )
-
-
-def power(excludes: Sequence[Excluded]) -> str:
-    """The least share of an event of one input alone that would have been seen, in words."""
-    return "; ".join(
-        f"an event of one alone would have been seen with probability {one.probability:g} from "
-        f"{one.size['share']:.1%} of its releases on"
-        for one in excludes
-    )

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
-from ....findings.excluded import Excluded
+from ....findings.excluded import Excluded, would_show
 from ....findings.finding import Finding, Outcome
 from ....findings.note import Note
 from ....findings.verdict import Verdict
@@ -24,7 +24,6 @@ from .pair_check import (
     fractions,
     levels,
     of_pair,
-    power,
 )
 
 Test = Callable[[Vector], NDArray[np.bool_]]
@@ -105,7 +104,7 @@ class Support(PairCheck):
     ) -> str:
         pairs = sum(evidence.pairs for _, evidence in found)
         seen = f"no release was seen to come of one neighbour alone, in {pairs:,} pairs"
-        return f"{seen}: {power(excludes)}"
+        return seen + would_show(excludes)
 
     def told_of(self, pairs: Sequence[NumberPair]) -> Sequence[NumberPair]:
         """Of all, by the one that shows least."""
