@@ -75,26 +75,23 @@ def exposure(
         need("exposure --demo", "jax", "optax")
     elif scorer is None or template is None or not canaries:
         fail("give SCORER, --template TEXT and --canary TEXT, or --demo alone")
-    request = ExposureRequest(template or "", canaries, strings, extract, seed)
+    request = ExposureRequest(strings=strings, extract=extract, seed=seed)
     try:
-        found = demo_exposures(request) if scorer is None else exposures_by(scorer, request)
+        if scorer is None or template is None:
+            found = demo_exposures(request)
+        else:
+            found = exposures_by(scorer, template, canaries, request)
     except ValueError as error:
         fail(InputError(" ".join(str(error).split())))
     print_found(found, as_json)
 
 
-@dataclass(frozen=True)
-class ExposureRequest:
-    """What is asked of a model: the canaries of a template; the strings scored of each space.
+class ExposureRequest(Document):
+    """What is asked of a model."""
 
-    extract: also search for each canary, among as many beginnings of strings.
-    """
-
-    template: str
-    canaries: tuple[str, ...]
-    strings: int
-    extract: bool
-    seed: int
+    strings: int = Field(ge=1, description="How many strings of each space were scored, at most.")
+    extract: bool = Field(description="Whether the canaries were searched for, too.")
+    seed: int = Field(ge=0)
 
 
 class Line(Document):
@@ -134,13 +131,10 @@ class Line(Document):
         return f"{rank}: {self.bits - math.log2(self.guess):.1f} bits"
 
 
-class FoundExposures(Document):
+class FoundExposures(ExposureRequest):
     """The exposures of all canaries (Carlini et al. 2019, arXiv 1802.08232)."""
 
     scorer: str = Field(description="The model.")
-    strings: int = Field(ge=1, description="How many strings of each space were scored, at most.")
-    extract: bool = Field(description="Whether the canaries were searched for, too.")
-    seed: int = Field(ge=0)
     lines: tuple[Line, ...]
 
     def as_text(self) -> str:
@@ -218,12 +212,17 @@ class _Vendor:
         )
 
 
-def exposures_by(spec: str, request: ExposureRequest) -> FoundExposures:
-    """The exposures by the scorer that `spec` names. Raises ValueError of one line."""
+def exposures_by(
+    spec: str, text: str, canaries: Sequence[str], request: ExposureRequest
+) -> FoundExposures:
+    """The exposures of canaries of the template `text`, by the scorer that `spec` names.
+
+    Raises ValueError of one line.
+    """
     from ...attacks.memorisation import Template
 
-    template = Template.parse(request.template)
-    for canary in request.canaries:
+    template = Template.parse(text)
+    for canary in canaries:
         template.symbols_of(canary)
     try:
         found = load(spec)
@@ -233,12 +232,12 @@ def exposures_by(spec: str, request: ExposureRequest) -> FoundExposures:
         raise ValueError(f"{spec}: expected a callable, strings -> log-perplexities")
     vendor = _Vendor(spec, found)
     try:
-        lines = _lines(vendor, template, request.canaries, request)
+        lines = _lines(vendor, template, canaries, request)
     except ValueError as error:
         raise ValueError(f"{spec}: {vendor.wrong_sign or error}") from None
     if vendor.wrong_sign is not None:
         raise ValueError(f"{spec}: {vendor.wrong_sign}")
-    return _document(spec, lines, request)
+    return FoundExposures(**dict(request), scorer=spec, lines=tuple(lines))
 
 
 def demo_exposures(request: ExposureRequest) -> FoundExposures:
@@ -260,17 +259,8 @@ def demo_exposures(request: ExposureRequest) -> FoundExposures:
         for canary in planted
         for line in _lines(scorer, canary.template, (canary.text,), request, canary.times)
     ]
-    return _document(f"a model trained here on {len(codes):,} lines", found, request)
-
-
-def _document(scorer: str, lines: Sequence[Line], request: ExposureRequest) -> FoundExposures:
-    return FoundExposures(
-        scorer=scorer,
-        strings=request.strings,
-        extract=request.extract,
-        seed=request.seed,
-        lines=tuple(lines),
-    )
+    model = f"a model trained here on {len(codes):,} lines"
+    return FoundExposures(**dict(request), scorer=model, lines=tuple(found))
 
 
 def _lines(

@@ -162,8 +162,8 @@ def play(
                 epsilon_add_remove=costs[1],
             )
         )
-    told = {"model": model.spec, "attribute": ", ".join(attribute), "played": tuple(lines)}
-    return PlayedGames(**dict(rules), **told)
+    named = ", ".join(attribute)
+    return PlayedGames(**dict(rules), model=model.spec, attribute=named, played=tuple(lines))
 
 
 def _noisy(defence: Defence) -> bool:
