@@ -129,6 +129,6 @@ def judged(plan: Any, check: str, make: Any, seed: int, drawn: int = 0) -> Found
     return Found(str(found.verdict), found.code, report.queries)
 
 
-def _given(plan: Any, claim: Any, queries: Any, seed: int, own: Any, chosen: Any) -> Any:
+def _given(plan: Any, claim: Any, asked: PlanRequest) -> Any:
     """The plan, of the checks that a run has."""
-    return replace(plan, chosen=chosen) if hasattr(plan, "chosen") else plan
+    return replace(plan, chosen=asked.chosen) if hasattr(plan, "chosen") else plan

@@ -93,7 +93,7 @@ def test_pure_privacy_is_claimed_where_noise_may_have_it(text: str, why: str) ->
 def test_a_scope_is_refused_in_a_line() -> None:
     """It was accepted, and changed nothing."""
     more = PRIVATE.format(3.0, 8) + '\nscope = "asked.csv"'
-    with pytest.raises(ClaimError, match=r'privacy.scope = "asked.csv".*numbers'):
+    with pytest.raises(ClaimError, match=r'privacy.scope = "asked.csv".*expected "any-queries"'):
         claimed(GAUSSIAN + more)
     assert claimed(GAUSSIAN + more.replace("asked.csv", "any-queries")).privacy is not None
 
