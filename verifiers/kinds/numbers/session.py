@@ -208,17 +208,18 @@ class NumberSession:
 
     def explanations(self) -> Sequence[Explanation]:
         """The ratios are of nearly the same draws."""
-        found = []
-        for check in self.checks:
-            if check.refuted and check.peak is not None:
-                finding = check.peak.finding
-                odds, shown = finding.log_odds or 0.0, (check, finding)
-                if isinstance(check, NoiseLaw):
-                    finer = measured(check.measured_by, odds, self.checks)
-                    if finer is not None:
-                        shown = finer[0], check.beside(finer[1])
-                found.append(Explanation(*shown, odds))
+        peaks = [(one, one.peak.finding) for one in self.checks if one.refuted and one.peak]
+        found = [self.explained(*peak) for peak in peaks]
         return [*_of_missing_tails(self.checks, found), *found]
+
+    def explained(self, check: NumberCheck, finding: Finding) -> Explanation:
+        """What a refuted check tells, or a finer one that measures it."""
+        odds = finding.log_odds or 0.0
+        if isinstance(check, NoiseLaw):
+            finer = measured(check.measured_by, odds, self.checks)
+            if finer is not None:
+                return Explanation(finer[0], check.beside(finer[1]), odds)
+        return Explanation(check, finding, odds)
 
     def end(self, found: Sequence[CheckResult]) -> Notes:
         outcome, chosen = self.state.outcome, self.request.selection

@@ -1,11 +1,11 @@
 """One run on an engine: that of numbers, with what differs of tables."""
 
-from collections.abc import Sequence
-
+from ...findings.finding import Finding
 from ...paths.steering import BranchAsker
 from ...run.cause import Explanation
 from ...run.request import RunRequest
 from ...run.state import RunState
+from ..numbers.checks.base import NumberCheck
 from ..numbers.recorder import Recorder
 from ..numbers.session import NumberSession, measured
 from .checks.contribution_bounding import ContributionBounding
@@ -49,20 +49,12 @@ class TableSession(NumberSession):
     def explain(self) -> None:
         """What was asked tells the cause."""
 
-    def explanations(self) -> Sequence[Explanation]:
+    def explained(self, check: NumberCheck, finding: Finding) -> Explanation:
         """Of an aggregate, the check that measures what is off."""
-        found = []
-        for check in self.checks:
-            if not check.refuted or check.peak is None:
-                continue
-            finding = check.peak.finding
-            odds = finding.log_odds or 0.0
-            shown = check, finding
-            law: object = check
-            if isinstance(law, TableNoiseLaw):
-                finer = measured(law.measured_by, odds, self.checks)
-                shown = finer or shown
-            # of its mistakes none is told that leaves much unexplained
-            fits = isinstance(law, ContributionBounding) and finding.cause is not None
-            found.append(Explanation(*shown, odds, fits))
-        return found
+        odds, shown = finding.log_odds or 0.0, (check, finding)
+        law: object = check
+        if isinstance(law, TableNoiseLaw):
+            shown = measured(law.measured_by, odds, self.checks) or shown
+        # of its mistakes none is told that leaves much unexplained
+        fits = isinstance(law, ContributionBounding) and finding.cause is not None
+        return Explanation(*shown, odds, fits)
