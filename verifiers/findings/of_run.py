@@ -117,15 +117,8 @@ def _failed_code(notes: Sequence[Note]) -> CheckResult:
     """The result of the warnings of a code that fails by `fail_on`, under the code's own name."""
     code, fields = notes[0].code, notes[0].fields
     message = f"by your fail_on: {'; '.join(note.message for note in notes)}"
-    return CheckResult(
-        id=code,
-        verdict=Verdict.FAIL,
-        message=message,
-        queries=0,
-        code=code,
-        fields=fields,
-        rule="fail_on",
-    )
+    failed = CheckResult.of(code, Verdict.FAIL, Note(code, message, fields))
+    return failed.model_copy(update={"rule": "fail_on"})
 
 
 def _lacks(result: CheckResult) -> Note:

@@ -3,13 +3,12 @@
 Only labels of one input are read: a log that names its inputs is read for one of them.
 """
 
-import csv
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
 from ...reference import REFUSAL
-from .cells import json_object, whole
+from .cells import cells_of, json_object, whole
 from .input_error import ColumnsError, OptionsError, RowsError
 from .log_names import PLAIN, LogNames
 from .release_log import ABOUT
@@ -140,20 +139,18 @@ def _of_csv(lines: Iterator[tuple[int, str]], source: str, names: LogNames) -> I
     """The rows of a CSV file. Raises RowsError for anything else."""
     column, at_id, votes = None, None, []
     for number, line in lines:
-        try:
-            cells = [cell.strip() for cell in next(csv.reader([line]))]
-        except (csv.Error, StopIteration):
-            raise RowsError(f"{source}: neither one label per line nor a CSV file") from None
+        place = f"{source}, line {number}"
+        cells = [cell.strip() for cell in cells_of(line, place)]
         if not any(cells):
             continue
         if column is None and names is not PLAIN:
             header = [cell.lower() for cell in cells]
-            places, _ = names.places(header, ("label", *ABOUT), f"{source}, line {number}")
+            places, _ = names.places(header, ("label", *ABOUT), place)
             column, at_id = places.get("label"), places.get("id")
             if column is not None:
                 continue
         if column is None:
-            column = _label_column(cells, f"{source}, line {number}")
+            column = _label_column(cells, place)
             if cells[column].lower() == "label":
                 header = [cell.lower() for cell in cells]
                 at_id = header.index("id") if "id" in header else None

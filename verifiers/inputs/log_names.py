@@ -12,6 +12,7 @@ from .csv_rows import INDEX
 from .input_error import ColumnsError
 
 Layout = tuple[dict[str, int], list[int]]
+"""Indices of columns: of each of dpassay's names, and of those that may be of votes."""
 
 
 class Row(NamedTuple):
@@ -60,9 +61,6 @@ def row_of(
 
 _LISTED = 30
 """Most names that a message lists."""
-
-
-"""Indices of columns: of each of dpassay's names, and of those that may be of votes."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ That is for kinds of release for which no inputs are searched.
 import math
 from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from ..targets import PacedTarget
 from .background import BackgroundSearch, Searched, searched_spec
 from .left_out import LeftOut
 from .lines import HALF_THE_NOISE, not_exercised, stale_allowances
-from .search import Candidate, InputSource, PlannedCalls, Tried, executions
+from .search import InputSource, PlannedCalls, executions
 
 MOST_CALLS = 5_000
 """Executions of the copy: a pass on one pair of inputs has 4,062 calls, most others have fewer."""
@@ -116,14 +116,6 @@ class CallsAgain(InputSource):
         if self._shown is None:
             return math.inf
         return self._shown(self._check, self._inputs[key], answers)
-
-    def candidates(self, constants: Sequence[int]) -> Iterator[Candidate]:
-        """None: nothing is searched."""
-        return iter(())
-
-    def across(self, number: int, tried: Tried, turn: int) -> Iterable[Candidate]:
-        """None, as above."""
-        return ()
 
 
 def hear_calls(state: RunState, request: RunRequest, told: str, **how: Any) -> CallsAgain | None:

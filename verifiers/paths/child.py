@@ -7,12 +7,10 @@ run begins with the state after the import. What it may do is confined, as `conf
 import ast
 import importlib.machinery
 import os
-import pickle
 import random
-import select
-import signal
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -30,6 +28,7 @@ from .constants import shares, whole_constants
 from .counting import DecisionCounter
 from .decision import Decision
 from .decisions import rewrite
+from .forks import in_fork
 from .hints import hints
 
 _DEPTH = 3  # of objects within objects that are searched for generators
@@ -90,7 +89,8 @@ def main(descriptor: str, record: str, scratch: str, spec: str) -> None:
             asked: Rehearsal = connection.recv()
         except EOFError:
             return
-        connection.send_bytes(_forked(found, asked, counter, generators))
+        run = partial(_run, found, asked, counter, generators)
+        connection.send_bytes(in_fork(run, str, asked.seconds))
 
 
 def _trees(loader: RewritingLoader) -> dict[str, ast.Module]:
@@ -98,37 +98,6 @@ def _trees(loader: RewritingLoader) -> dict[str, ast.Module]:
     modules = list(sys.modules.values())
     files = {str(file) for file in (getattr(m, "__file__", None) for m in modules)}
     return {file: ast.parse(Path(file).read_bytes()) for file in sorted(files) if loader.own(file)}
-
-
-def _forked(
-    found: Any, asked: Rehearsal, counter: DecisionCounter, generators: Sequence[Any]
-) -> bytes:
-    """The pickled `CallSeen`s of a run in a fork of this process."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reader)
-        with os.fdopen(writer, "wb") as file:
-            try:
-                pickle.dump(_run(found, asked, counter, generators), file)
-            except BaseException as error:
-                pickle.dump(f"{type(error).__name__}: {error}", file)
-        os._exit(0)
-    os.close(writer)
-    chunks = []
-    with os.fdopen(reader, "rb", buffering=0) as pipe:
-        while True:
-            ready, _, _ = select.select([pipe], [], [], asked.seconds)
-            if not ready:
-                os.kill(child, signal.SIGKILL)
-                chunks = [pickle.dumps(f"a call took more than {asked.seconds:g} s")]
-                break
-            chunk = pipe.read(1 << 20)
-            if not chunk:
-                break
-            chunks.append(chunk)
-    _, status = os.waitpid(child, 0)
-    return b"".join(chunks) or pickle.dumps(f"its process ended with status {status}")
 
 
 def _run(

@@ -110,20 +110,23 @@ class InputSource(ABC):
     def planned(self) -> Iterator[PlannedCalls]:
         """The calls of the plan."""
 
-    @abstractmethod
     def candidates(self, constants: Sequence[int]) -> Iterator[Candidate]:
-        """Inputs that a plan may ask, made of whole numbers in the source, the cheapest first."""
+        """Inputs that a plan may ask, made of whole numbers in the source, the cheapest first.
+
+        None where nothing is searched.
+        """
+        return iter(())
 
     def telling(self) -> Candidate | None:
         """One call, on the input that tells most of the noise; None where calls are not counted."""
         return None
 
-    @abstractmethod
     def across(self, number: int, tried: Tried, turn: int) -> Iterable[Candidate]:
         """Inputs that may take a comparison of two numbers to the outcome that never came.
 
         number: of the decision; tried: candidates, with the two sides that each gave it.
         """
+        return ()
 
     def kept(self, kept: Sequence[Candidate], candidate: Candidate) -> list[Candidate] | None:
         """The candidates that are kept of an outcome once one more takes it; None: as they were."""

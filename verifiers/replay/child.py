@@ -6,15 +6,16 @@ with the same memory, also that of generators with a seed, and loads the target 
 
 import importlib.util
 import os
-import pickle
 import random
 import sys
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..paths.forks import in_fork
 from ..run.refusals import ABOUT_THE_INPUT
 from ..targets.in_process import InProcessTarget
 from ..targets.labels import checked_labels
@@ -41,38 +42,25 @@ def main(descriptor: str, spec: str) -> None:
             asked = connection.recv()
         except EOFError:
             return
-        connection.send_bytes(_forked(spec, asked))
+        run = partial(_answered, spec, asked)
+        connection.send_bytes(in_fork(run, lambda why: NoReleaseError(f"{spec}: {why}"), None))
 
 
-def _forked(spec: str, asked: FrozenCall) -> bytes:
-    """The pickled `Ran` of a run in a fork of this process, or the error that it ended with."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reader)
-        if asked.turn > 1:  # what each run would print or warn of is seen once
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-            os.dup2(2, 1)
-        try:
-            answer: Any = _run(spec, asked)
-        except Refused as error:
-            answer = Refused(str(error))
-        except TargetError as error:  # of whatever class: that of a call cannot be pickled
-            made = NoReleaseError if error.code in ABOUT_THE_INPUT else TargetError
-            answer = made(str(error), error.code)
-        except BaseException as error:
-            raised = f"{spec} raised {type(error).__name__}: {error}"
-            answer = NoReleaseError(raised.splitlines()[0])
-        with os.fdopen(writer, "wb") as file:
-            pickle.dump(answer, file)
-        os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as file:
-        found = file.read()
-    _, status = os.waitpid(child, 0)
-    if found:
-        return found
-    return pickle.dumps(NoReleaseError(f"{spec}: its process ended with status {status}"))
+def _answered(spec: str, asked: FrozenCall) -> Any:
+    """The `Ran` of a run, or the error that it ended with."""
+    if asked.turn > 1:  # what each run would print or warn of is seen once
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        os.dup2(2, 1)
+    try:
+        return _run(spec, asked)
+    except Refused as error:
+        return Refused(str(error))
+    except TargetError as error:  # of whatever class: that of a call cannot be pickled
+        made = NoReleaseError if error.code in ABOUT_THE_INPUT else TargetError
+        return made(str(error), error.code)
+    except BaseException as error:
+        raised = f"{spec} raised {type(error).__name__}: {error}"
+        return NoReleaseError(raised.splitlines()[0])
 
 
 def _run(spec: str, asked: FrozenCall) -> Ran:

@@ -16,7 +16,7 @@ from ...attacks.inference.through_answers import EndToEnd
 from ..findings.of_run import versions
 from ..text import counted, printable
 from .charts import ACROSS, UPWARDS, Axis, line_through
-from .files import ReportFileError
+from .files import ReportFileError, write_whole
 from .page import page_environment
 
 _ABOVE, _BELOW, _CLOSE = 6.0, 16.0, 24.0  # distances of a name from its line, in drawing units
@@ -32,9 +32,7 @@ def write_chain(found: Chain, public: dict[str, Any], folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in made.items():
-            part = folder / f".{name}.part"
-            part.write_text(text)
-            part.replace(folder / name)
+            write_whole(folder / name, text)
     except OSError as error:
         raise ReportFileError(f"--report {folder}: {error.strerror or error}") from None
 

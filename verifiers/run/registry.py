@@ -39,11 +39,6 @@ class Least:
             return f"a scale that is off by {self.most:.3g} of it or less"
         return f"a fault of {self.field.replace('_', ' ')} {self.most:g} or less"
 
-    @property
-    def any_size(self) -> bool:
-        """Whether a fault of any size will do."""
-        return math.isinf(self.most)
-
     def met_by(self, excludes: Iterable["Excluded"]) -> bool:
         """Whether a pass that excludes these may be one.
 
