@@ -50,7 +50,7 @@ def test_the_scale_that_is_named_lies_in_the_interval(plan, factor) -> None:
     """Catches the nearest of a fixed list, a quarter for a third, beside an interval without it."""
     claim = plan.claim.mechanism
     law, scale = seeing(plan, claim.mechanism(claim.noise.times(factor)), round(100 * factor))
-    fits = law.fits()
+    fits = law.seen.fits()
     fault = plan.faults[fits.best] if fits.fitted is None else fits.fitted.fault
     noise, named = fault.scaled
     low, high = scale.evidence.interval(scale.log_threshold)
@@ -69,7 +69,7 @@ def test_a_scale_of_the_noise_of_the_threshold_is_fitted_too(factor) -> None:
     assert isinstance(claimed, ConfidentGNMax)
     screen = claimed.threshold_noise.times(factor)
     mechanism = ConfidentGNMax(claimed.noise, claimed.threshold, screen)
-    found = seeing(plan, mechanism, 1)[0].fits().fitted
+    found = seeing(plan, mechanism, 1)[0].seen.fits().fitted
     noise, named = found.fault.scaled
     assert noise is ScaledNoise.THRESHOLD
     assert named == pytest.approx(factor, rel=0.1)
@@ -84,7 +84,7 @@ def test_another_threshold_is_fitted_too() -> None:
     claimed = plan.claim.mechanism.mechanism()
     assert isinstance(claimed, ConfidentGNMax)
     mechanism = ConfidentGNMax(claimed.noise, 240.0, claimed.threshold_noise)
-    found = seeing(plan, mechanism, 1)[0].fits().fitted
+    found = seeing(plan, mechanism, 1)[0].seen.fits().fitted
     assert found.fault.note.code == "threshold-too-high"
     assert found.fault.note.fields["threshold"] == pytest.approx(240.0, abs=8.0)
     assert found.fault.note.fields["claimed"] == 200.0

@@ -37,7 +37,7 @@ def count_laws(claim: LabelsMechanism, most: int) -> list[CountLaw]:
     if claim.sampled is not None or isinstance(claim.noise, Rounded):
         return []
     noise, teachers = claim.noise, claim.teachers
-    scale, right = noise.scale, mechanism_law(claim.mechanism())
+    scale, right = noise.scale, mechanism_law(claim.mechanism().answering)
 
     def clamped(bound: float) -> LabelFault:
         words = f"{short(noise)} clamped at about {bound:.3g} times its scale, to either side"
