@@ -131,4 +131,6 @@ def judged(plan: Any, check: str, make: Any, seed: int, drawn: int = 0) -> Found
 
 def _given(plan: Any, claim: Any, asked: PlanRequest) -> Any:
     """The plan, of the checks that a run has."""
+    if hasattr(plan, "asked") and isinstance(plan.asked, PlanRequest):
+        return replace(plan, asked=replace(plan.asked, chosen=asked.chosen))
     return replace(plan, chosen=asked.chosen) if hasattr(plan, "chosen") else plan
