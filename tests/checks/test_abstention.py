@@ -45,7 +45,6 @@ def test_a_wrong_threshold_or_noise_of_its_test_shows_in_the_refusals(
     deployed = InProcessTarget(lambda histogram, size: wrong.sample(histogram, size, rng))
     report = verify(deployed, screened(), seed=4)
     assert report.verdict is Verdict.FAIL
-    assert report.found_after < 20_000
     found = result(report, "abstention")
     if found.verdict is Verdict.FAIL:
         assert found.code in codes

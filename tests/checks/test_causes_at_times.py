@@ -103,10 +103,13 @@ def uniform_at_times(share: float) -> Draw:
     [(bare_at_times, "noise-missing-at-times"), (uniform_at_times, "votes-ignored-at-times")],
 )
 def test_a_share_of_answers_is_told_as_about_that(share: float, draw: Any, code: str) -> None:
-    """Nothing fitted, or another scale did."""
+    """Nothing fitted, or another scale did.
+
+    To one digit, half a tenth, beside what some hundred labels leave open, as much.
+    """
     found = failed(judged(GNMAX, draw(share)))[0]
     assert found.code == code, found
-    assert found.fields["share"] == pytest.approx(share, abs=0.06)
+    assert found.fields["share"] == pytest.approx(share, abs=0.1)
 
 
 @pytest.mark.slow("whole runs; others are")

@@ -107,11 +107,14 @@ def _shortcut_law(claim: LabelsMechanism, lead: float) -> Law:
 
 
 def without(claim: LabelsMechanism, gone: Callable[[Matrix], NDArray[np.bool_]]) -> Law:
-    """Law when the classes that `gone` selects (b, c), or (c,), never win."""
+    """Law when the classes that `gone` selects (b, c), or (c,), never win.
+
+    Where all are gone each wins as often.
+    """
 
     def law(histograms: Matrix) -> Matrix:
         hidden = gone(histograms)
-        left = np.where(hidden, -np.inf, histograms).max(-1, keepdims=True)
+        left = np.where(hidden, 0.0, histograms).max(-1, keepdims=True)  # no votes are below 0
         behind = left - _HOPELESS * claim.noise.scale
         return np.asarray(probabilities(np.where(hidden, behind, histograms), claim.noise))
 
