@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import tomllib
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -32,6 +33,7 @@ from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.kinds.same_as import evidence, planned, session
 from dpassay.verifiers.kinds.same_as.drawn import drawn_inputs
 from dpassay.verifiers.kinds.same_as.evidence import Learnt
+from dpassay.verifiers.kinds.same_as.faults import shown_faults
 from dpassay.verifiers.kinds.same_as.session import Sides
 from dpassay.verifiers.kinds.same_as.statistics import MOST_STATISTICS, Middles, statistics
 from dpassay.verifiers.run.request import PlanRequest
@@ -341,6 +343,39 @@ def test_a_reference_that_is_a_server_is_not_put_against_itself() -> None:
     assert "reference-not-tried" in {note.code for note in found.notes}
 
 
+def replies_of_a_reference(change: float, withheld: int) -> Any:
+    """Of 400 calls, the last 200 by so much higher, and so many of these not answered."""
+    numbers = np.zeros((400, 2, 1, 2))
+    numbers[:, 1, 0, 0] = np.random.default_rng(3).normal(size=400)
+    numbers[200:, 1, 0, 0] += change
+    if withheld:
+        numbers[-withheld:, 1, 0] = [0.0, 1.0]
+    none = np.zeros((400, 2, 0), dtype=np.int64)
+    inputs = np.zeros((400, 1), dtype=np.int64)
+    return SimpleNamespace(numbers=numbers, inputs=inputs, names=none)
+
+
+@pytest.mark.slow("over half a second")
+def test_faults_are_told_of_what_a_budget_let_through() -> None:
+    """Catches answers before its end beside refusals after it, which tell by themselves.
+
+    A pair gains a factor of 2 at most, so that of a fault in one reply of a hundred 2,000 pairs are
+    the least; 276 were told.
+    """
+    rng, wanted = np.random.default_rng(1), math.log(1e6)
+    found = shown_faults(replies_of_a_reference(0.0, 200), wanted, rng)
+    assert {one.fault for one in found if one.units is not None} <= {"half the noise"}
+    assert shown_faults(replies_of_a_reference(0.0, 390), wanted, rng) == []
+
+
+@pytest.mark.slow("over half a second")
+def test_no_fault_is_told_of_replies_that_change_as_the_run_goes_on() -> None:
+    """As they can be told from others of the reference's own without any fault."""
+    rng = np.random.default_rng(1)
+    assert shown_faults(replies_of_a_reference(50.0, 0), math.log(1e6), rng) == []
+    assert shown_faults(replies_of_a_reference(0.0, 0), math.log(1e6), rng)
+
+
 @pytest.mark.slow("over half a second")
 def test_a_pass_says_which_faults_would_have_shown() -> None:
     """Of 600 pairs half the noise, and not .95 of it; and no more than the plan foresaw."""
@@ -371,7 +406,7 @@ def test_the_share_that_a_plan_excludes_is_found() -> None:
     """Of five targets that withhold as many answers all fail; catches a share told too small."""
     claim = parse_claim(tomllib.loads(TEXT))
     (entry,) = planned.planned_units(claim, 301, 0).excluded["same-law"]
-    pair = Pair(refusing(entry.size["share"]), laplace(1.0))
+    pair = Pair(refusing(entry.size["withheld"]), laplace(1.0))
     assert all(run(pair, seed, 301).verdict is Verdict.FAIL for seed in range(5))
 
 

@@ -139,5 +139,6 @@ def test_a_pass() -> None:
     check.shown = [Shown("half the noise", 30), Shown("noise of .9", None)]
     assert check.pass_finding().message == (
         "40 pairs of calls do not tell the target's replies from the reference's; put into the "
-        "reference's own, so many would have shown: half the noise (30); and not: noise of .9"
+        "reference's own answers, so many would have shown: half the noise (30); and not: noise of "
+        ".9; noise that comes again after a start is looked for where lives are named"
     )

@@ -24,6 +24,7 @@ from ..evidence.parts import Parts
 from ..findings.figures import LedgerOfCheck, LedgerRun, LedgerScale
 from ..findings.finding import Finding
 from ..findings.report import decimal_log
+from ..text import counted
 from .chain import LedgerError, SealedLines
 from .history import FORMAT, KeptWhole, LedgerHistory, scale_left
 
@@ -75,8 +76,9 @@ class CarriedEvidence:
         else:
             found, before = finding(), whole.all_runs.runs
             if before and parts.log_e_value < self.log_threshold:
-                words = f"with the evidence of {before} runs before in the ledger"
-                found = replace(found, message=f"{found.message} ({words})")
+                runs = counted(before, "run", "runs")
+                words = f"refuted with the evidence of {runs} before in the ledger; this one alone"
+                found = replace(found, message=f"{words}: {found.message}")
         self.failed = found
         return found
 

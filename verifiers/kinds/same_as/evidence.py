@@ -29,8 +29,7 @@ that come again, which tell the more where nearly none do."""
 
 _OUTWARDS = 2.0 ** -np.arange(7.0, 1.0, -1.0)
 _EDGES = np.concatenate([_OUTWARDS, [0.5], 1.0 - _OUTWARDS[::-1]])
-"""Of cells of ranks, each half as wide as the next one inwards: bounds and tails are in the last
-ones."""
+"""Of cells of ranks, narrower farther out: bounds and tails are in the last ones."""
 
 _HALF = 0.5  # of a reply, with which each name begins
 _TEMPERS = (1.0, 0.5)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .evidence import next_units
+from .evidence import FIRST, next_units
 from .statistics import Inputs, Middles, Numbers, earlier_calls
 from .units import Evidence, Units
 
@@ -14,10 +14,10 @@ HALF = "half the noise"
 """The fault that a pass must have shown, of replies that are not of few kinds."""
 
 _SCALES = {HALF: 0.5, "noise of .9": 0.9, "noise of .95": 0.95}
-_GROWN = 1.0  # nats of evidence from which it is foreseen how many units would be enough
+_GROWN = 5.0  # nats of evidence, which chance hardly brings, from which more is foreseen
 _ROOM = 1.25  # times as many as evidence that grew evenly would take
 _OFFSETS = {"an offset of a fifth of the spread": 0.2, "of a tenth": 0.1}
-_REPEATS = {"one reply in ten that comes again": 0.1, "one in a hundred": 0.01}
+_REPEATS = {"one reply in ten that is the one before": 0.1, "one in a hundred": 0.01}
 _OTHERS = {"one reply in ten drawn from all kinds alike": 0.1, "one in a hundred so": 0.01}
 
 
@@ -26,33 +26,50 @@ class Shown:
     """A fault, in words, and the units that showed it; None where these do not.
 
     enough: about how many units would, by what the evidence came to; None where it is not foreseen.
+    changes: whether it changes any of these replies, as less noise of rounded ones may not.
     """
 
     fault: str
     units: int | None
     enough: int | None = None
+    changes: bool = True
 
 
 def shown_faults(units: Units, wanted: float, rng: np.random.Generator) -> list[Shown]:
     """By the replies of a run, and the same learners; wanted: evidence that refutes, natural log.
 
     The reference's replies stand against others of its own to the same requests, drawn anew from
-    all that there are, into which a fault is put. Of one kind the larger is looked for first.
+    all that there are, into which a fault is put. Of one kind the larger is looked for first. Of
+    single calls those that it answered: before a budget is spent they are not as after it. None are
+    told where these are few, or where others of its own can be told from them without a fault.
     """
-    inputs, own = units.inputs, units.numbers[:, 1]
+    answered = (units.numbers[:, 1, :, -1] == 0.0).all(-1) | (units.inputs.shape[1] > 1)
+    inputs, own, names = (
+        units.inputs[answered],
+        units.numbers[answered, 1],
+        units.names[answered, 1],
+    )
+    if len(inputs) < FIRST:
+        return []
     source = np.arange(len(inputs))
     requests = np.unique(inputs, axis=0, return_inverse=True)[1].ravel()
     for one in range(requests.max() + 1):
         source[requests == one] = rng.permutation(np.flatnonzero(requests == one))
-    names = units.names[:, 1]
+    drawn = own[source]
+
+    def looked_for(fault: str, made: Numbers, named: Inputs) -> Shown:
+        pairs, both = np.stack([made, own], axis=1), np.stack([named, names], axis=1)
+        return _looked_for(fault, pairs, inputs, both, wanted)
+
+    if looked_for("none", drawn, names[source]).units is not None:
+        return []
     found: list[Shown] = []
-    for kind in _kinds(own[source], names[source], inputs, rng):
+    for kind in _kinds(drawn, names[source], inputs, rng):
         hidden = False
         for fault, (made, named) in kind:
-            each = Shown(fault, None)
-            if not hidden:
-                both = np.stack([named, names], axis=1)
-                each = _looked_for(fault, np.stack([made, own], axis=1), inputs, both, wanted)
+            each = Shown(fault, None, changes=not np.array_equal(made, drawn))
+            if each.changes and not hidden:
+                each = looked_for(fault, made, named)
             hidden = each.units is None
             found.append(each)
     return found

@@ -18,7 +18,9 @@ class SameAsKind(ReleaseKind):
     mechanisms, checks = ("same-as",), CHECKS
     claim_model = SameAsClaim
     passed = "nothing that was seen tells it from its reference"
-    no_reference = 'name = "same-as" holds a target to its reference: name a TARGET'
+    no_reference = (
+        'name = "same-as" holds a TARGET to its reference, and dpassay has none of its own'
+    )
     not_chosen = "inputs stand in the claim"
 
     def planned(self, claim: SameAsClaim, asked: PlanRequest) -> Planned:

@@ -81,7 +81,7 @@ def excluded_by(claim: SameAsClaim, asked: Sequence[Any], units: int) -> tuple[E
     return (
         Excluded(
             code=DIFFERS,
-            size={"share": share},
+            size={"withheld": share},
             where=tuple(claim.release.input_text(one) for one in asked),
             queries=units * (claim.mechanism.lives or 1),
             probability=SURE_TO_SEE,

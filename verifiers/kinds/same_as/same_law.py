@@ -68,14 +68,20 @@ class SameLaw(EvidenceCheck):
     def settle(self, rng: np.random.Generator) -> Note | None:
         """Puts faults into the reference's own replies; why there is no pass if too few show.
 
-        Half the noise must, or, of replies of few kinds, any of them.
+        Half the noise must, or, where that changes no reply, or of few kinds, any of them.
         """
         self.shown = shown_faults(self.units, self.log_threshold, rng)
-        least = [one for one in self.shown if one.fault == HALF] or self.shown
+        least = [one for one in self.shown if one.fault == HALF and one.changes] or self.shown
         self.settled = any(one.units is not None for one in least)
         if self.settled:
             return None
         units = f"{len(self.units):,} {self._word}"
+        if not self.shown:
+            why = (
+                f"of {units} the reference answered too few, or its own replies change as the run "
+                "goes on, so that no fault could be put into them: a pass would mean nothing"
+            )
+            return Note("no-fault-would-show", why, {"units": len(self.units)})
         enough = min((one.enough for one in least if one.enough is not None), default=None)
         queries = None if enough is None else len(self.asked) + enough * self.calls
         most = CALLS if self.calls == 1 else LIVES * self.calls
@@ -119,10 +125,12 @@ class SameLaw(EvidenceCheck):
         not_seen = [one.fault for one in self.shown if one.units is None]
         message = (
             f"{len(self.units):,} {self._word} do not tell the target's replies from the "
-            f"reference's; put into the reference's own, so many would have shown: "
+            f"reference's; put into the reference's own answers, so many would have shown: "
             f"{', '.join(seen)}"
         )
         message += f"; and not: {', '.join(not_seen)}" if not_seen else ""
+        if self.calls == 1:
+            message += "; noise that comes again after a start is looked for where lives are named"
         return Finding(message, excludes=self.excluded)
 
     @property

@@ -120,9 +120,10 @@ class BudgetAllowed:
 
     def factor(self, answered: int) -> str:
         """How `answered` compares with what the data-independent analysis allows, in words."""
-        times = answered / max(self.sound, 1)
+        if not self.sound:
+            return "the data-independent analysis allows none"
         allows = f"the data-independent analysis allows {self.sound:,}"
-        return f"{allows}, and it gave {times:.2f} times as many"
+        return f"{allows}, and it gave {answered / self.sound:.2f} times as many"
 
     def _allowed(self, kind: BudgetHistogram) -> Iterator[tuple[int, str]]:
         """For each analysis that a correct account may use: answers that it allows, its name."""

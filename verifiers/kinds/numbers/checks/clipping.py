@@ -53,12 +53,15 @@ class ClippingCheck(MovingRecords):
     def passed(self, queries: int, excludes: Sequence[Excluded]) -> str:
         beyond = [found for found in self.served if found.held_to is not HeldTo.SUM]
         within = [found for found in self.served if found.held_to is HeldTo.SUM]
-        kept = f", and those of {_seen(within)} within them not to be changed" if within else ""
-        return (
-            f"records at and beyond the bounds, in {_seen(beyond)}, were not seen to move a "
-            f"release by more than the claim allows{kept}, in {queries:,} releases; "
-            f"{self.would_show(excludes)}"
-        )
+        told = []
+        if beyond:
+            told.append(
+                f"records at and beyond the bounds, in {_seen(beyond)}, were not seen to move a "
+                "release by more than the claim allows"
+            )
+        if within:
+            told.append(f"those within, in {_seen(within)}, were not seen to be changed")
+        return f"{', and '.join(told)}, in {queries:,} releases; {self.would_show(excludes)}"
 
     def _moved(self, neighbour: Neighbour, seen: Seen) -> Finding | None:
         """And whether missing records are taken for the same."""
@@ -80,7 +83,7 @@ class ClippingCheck(MovingRecords):
 def _seen(served: list[Neighbour]) -> str:
     """The number of inputs and of their records, in words."""
     sizes = [found.records for found in served]
-    few, many = min(sizes, default=0), max(sizes, default=0)
+    few, many = min(sizes), max(sizes)
     records = f"{few:,}" if few == many else f"{few:,} to {many:,}"
     return f"{counted(len(served), 'input', 'inputs')} of {records} records"
 
