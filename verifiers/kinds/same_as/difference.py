@@ -17,7 +17,7 @@ _LABELS = 20  # kinds of replies at most that are as labels, which come again by
 _VALUES = 20  # different numbers of either side that it takes to speak of rounding
 
 
-class Difference(NamedTuple):
+class SeenDifference(NamedTuple):
     """A difference in words, how surely it is one, and of which kind and number it is.
 
     place: of the input that it was seen on; alone: which alone of the inputs shows it.
@@ -31,7 +31,7 @@ class Difference(NamedTuple):
     alone: bool = False
 
 
-_NONE_SURE = Difference(
+_NONE_SURE = SeenDifference(
     ("", ""),
     0.0,
     "in how often a reply comes, or in how numbers of a reply, or of several, go together",
@@ -39,11 +39,11 @@ _NONE_SURE = Difference(
 )
 
 
-def told_by(units: Units) -> Difference:
+def told_by(units: Units) -> SeenDifference:
     """What differs most, of all inputs together, or of one of them that alone shows it."""
     middles = Middles.of(units.numbers, units.inputs, int(units.inputs.max()) + 1)
 
-    def seen(rows: NDArray[np.bool_]) -> dict[tuple[str, str], Difference]:
+    def seen(rows: NDArray[np.bool_]) -> dict[tuple[str, str], SeenDifference]:
         own = units.numbers[rows], units.inputs[rows]
         return {one.of: one for one in _differences(units, *own, middles)}
 
@@ -59,33 +59,37 @@ def told_by(units: Units) -> Difference:
     return most if most.score >= _SURE else _NONE_SURE
 
 
-def _most(seen: dict[tuple[str, str], Difference]) -> Difference:
+def _most(seen: dict[tuple[str, str], SeenDifference]) -> SeenDifference:
     return max(seen.values(), key=lambda one: one.score)
 
 
 def _differences(
     units: Units, numbers: Numbers, inputs: Inputs, middles: Middles
-) -> Iterator[Difference]:
+) -> Iterator[SeenDifference]:
     """Of whether there is an answer, of each number and its spread, and of what comes again."""
     assert units.features is not None
     withheld = numbers[..., -1].mean((0, 2))
     words = f"it withholds {withheld[0]:.3g} of its answers, and the reference {withheld[1]:.3g}"
-    yield Difference(("", ""), _score(numbers[..., -1]), words, {"withheld": float(withheld[0])})
+    yield SeenDifference(
+        ("", ""), _score(numbers[..., -1]), words, {"withheld": float(withheld[0])}
+    )
     apart = middles.apart(numbers, inputs)[(numbers[..., -1] == 0.0).all((1, 2))]
     for place, path in enumerate(units.features.paths if len(apart) else ()):
         name, column = _name(path), apart[..., place]
         offset = float(column[:, 0].mean() - column[:, 1].mean())
         said = f"`{name}` lies {offset:+.3g} spreads from the reference's"
-        yield Difference(("offset", path), _score(column), said, {"number": name, "offset": offset})
+        yield SeenDifference(
+            ("offset", path), _score(column), said, {"number": name, "offset": offset}
+        )
         spread = np.abs(column).mean((0, 2))
         factor = float(spread[0] / spread[1]) if spread[1] > 0 else 0.0
         said = f"`{name}` spreads {factor:.3g} times as far as the reference's"
         score = _score(np.abs(column))
-        yield Difference(("spread", path), score, said, {"number": name, "factor": factor})
+        yield SeenDifference(("spread", path), score, said, {"number": name, "factor": factor})
     yield from _again(units.features.paths, numbers, inputs)
 
 
-def _again(paths: Any, numbers: Numbers, inputs: Inputs) -> Iterator[Difference]:
+def _again(paths: Any, numbers: Numbers, inputs: Inputs) -> Iterator[SeenDifference]:
     """Of whole replies that equal the one before to their input, and of numbers that came before.
 
     Rounded ones do so by themselves.
@@ -105,7 +109,7 @@ def _again(paths: Any, numbers: Numbers, inputs: Inputs) -> Iterator[Difference]
         f"in {shares[0]:.3g} of the calls the reply is the one before to the same input, and in "
         f"{shares[1]:.3g} of the reference's"
     )
-    yield Difference(("again", ""), _score(by_unit(equal)), words, {"again": float(shares[0])})
+    yield SeenDifference(("again", ""), _score(by_unit(equal)), words, {"again": float(shares[0])})
     for place, path in enumerate(paths):
         column, name = flat[..., place], _name(path)
         came = answered & np.stack([_came_before(side, of) for side in column])
@@ -117,7 +121,7 @@ def _again(paths: Any, numbers: Numbers, inputs: Inputs) -> Iterator[Difference]
             repeats = by_unit(asked & (rounded == rounded[:, before]))
             more = repeats[:, coarser].mean() > repeats[:, 1 - coarser].mean()
             if not (more and _score(repeats) >= _SURE):  # those that the step explains
-                yield Difference(("rounded", path), score, *_rounded(name, steps))
+                yield SeenDifference(("rounded", path), score, *_rounded(name, steps))
                 continue
         who, other = ("target", "reference") if shares[0] > shares[1] else ("reference", "target")
         words = (
@@ -125,7 +129,7 @@ def _again(paths: Any, numbers: Numbers, inputs: Inputs) -> Iterator[Difference]
             f"{other}'s, as rounded, bounded or bare numbers do (in {shares.max():.3g} of the "
             f"calls, and in {shares.min():.3g})"
         )
-        yield Difference(
+        yield SeenDifference(
             ("recurs", path), score, words, {"number": name, "again": float(shares[0])}
         )
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from .....reference.accounting.adjacency import Adjacency
 from .....reference.numbers.certified_keys import KeysCost, keys_cost
-from ...numbers.checks.privacy_claim import ROUNDING, CertainCost, ReleasedAloneClaim
+from ...numbers.checks.privacy_claim import ROUNDING, ProvenCost, ReleasedAloneClaim
 from ..claim import KeysClaim
 
 
@@ -22,12 +22,12 @@ class KeysPrivacyClaim(ReleasedAloneClaim):
         least = 1.0 if one >= 1 else -math.expm1(queries * math.log1p(-one))
         return f"keys that one {self.claim.mechanism.unit} alone makes", least
 
-    def cost(self) -> CertainCost:
+    def cost(self) -> ProvenCost:
         """Keys of other counts are released at other rates, a lower bound on epsilon in balls."""
         delta = min(self.claim.private.delta * (1.0 + ROUNDING), math.nextafter(1.0, 0.0))
         cost = keys_cost(self.claim.mechanism.keys, self.claim.private.queries, delta)
         who = f"a {self.claim.mechanism.unit}"
-        return CertainCost(who, cost.epsilon, cost.releases, f" ({_neighbours(cost)})")
+        return ProvenCost(who, cost.epsilon, cost.releases, f" ({_neighbours(cost)})")
 
 
 def _neighbours(cost: KeysCost) -> str:

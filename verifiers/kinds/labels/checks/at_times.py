@@ -22,7 +22,7 @@ from ..planning.laws import (
     uniform,
 )
 from ..planning.plan import Plan
-from .fitted import FITTING_COSTS, Asked, Fitted, highest, nearest_rounding
+from .fitted import FITTING_COSTS, AskedLabels, Fitted, highest, nearest_rounding
 
 _LEAST, _MOST = 1e-3, 0.99  # of the answers
 _FIRST = 2048  # labels of a start that are looked at
@@ -48,7 +48,7 @@ def fit_shares(plan: Plan, counts: Matrix, ratios: Vector) -> Iterator[Fitted]:
 
 
 def _fit_share(plan: Plan, counts: Matrix, of: Note, law: Law, stands_for: int) -> Fitted:
-    claim, asked = plan.claim.mechanism, Asked(plan, counts)
+    claim, asked = plan.claim.mechanism, AskedLabels(plan, counts)
     seen, log_q, histograms = asked.counts, asked.log_q, asked.histograms
     wrong, right = release(claim, law), mechanism_law(claim.mechanism())
     with np.errstate(divide="ignore", over="ignore"):

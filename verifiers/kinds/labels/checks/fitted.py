@@ -49,7 +49,7 @@ class Fitted:
     near: Note | None = None
 
 
-class Asked:
+class AskedLabels:
     """Labels of the streams that were asked: counts (n, o), claimed log-laws (n, o), votes (n, c).
 
     counts: of labels (streams, o), with rotations undone.
@@ -93,7 +93,7 @@ def fit_scale(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted
     """
     if not counts.any():
         return None
-    asked = Asked(plan, counts)
+    asked = AskedLabels(plan, counts)
     found = [_fit_noise(plan, asked, ratios, noise) for noise in ScaledNoise]
     mechanism = plan.claim.mechanism.mechanism()
     if isinstance(mechanism, ConfidentGNMax):
@@ -126,7 +126,7 @@ def likelier(found: Iterable[Fitted]) -> Fitted | None:
     return replace(best, near=next(causes, best.near))
 
 
-def _fit_noise(plan: Plan, asked: Asked, ratios: Vector, noise: ScaledNoise) -> Fitted | None:
+def _fit_noise(plan: Plan, asked: AskedLabels, ratios: Vector, noise: ScaledNoise) -> Fitted | None:
     known = _scaled(plan, noise)
     if not known:
         return None
@@ -150,7 +150,9 @@ def _fit_noise(plan: Plan, asked: Asked, ratios: Vector, noise: ScaledNoise) -> 
     return replace(asked.fitted(fault, known[nearest]), log_ratio=left)
 
 
-def _fit_threshold(total: int, mechanism: ConfidentGNMax, asked: Asked, stands_for: int) -> Fitted:
+def _fit_threshold(
+    total: int, mechanism: ConfidentGNMax, asked: AskedLabels, stands_for: int
+) -> Fitted:
     """The fault of another threshold with the claimed noise; total: of all votes."""
     # chances of an answer and of a refusal: what is answered has the claimed law
     claimed = mechanism.log_screening(asked.histograms)
@@ -178,7 +180,7 @@ def _fit_threshold(total: int, mechanism: ConfidentGNMax, asked: Asked, stands_f
     return asked.fitted(LabelFault(note, law), stands_for)
 
 
-def _fit_tries(mechanism: ConfidentGNMax, asked: Asked, stands_for: int) -> Fitted:
+def _fit_tries(mechanism: ConfidentGNMax, asked: AskedLabels, stands_for: int) -> Fitted:
     """The fault that a refused query is screened again."""
     right, found = mechanism_law(mechanism), list[Fitted]()
     for tries, words in _TRIES.items():

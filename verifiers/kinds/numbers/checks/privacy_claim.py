@@ -110,7 +110,7 @@ class NumbersPrivacyClaim(Check):
 
 
 @dataclass(frozen=True)
-class CertainCost:
+class ProvenCost:
     """What a unit, in words, certainly costs over so many releases, in ball arithmetic.
 
     neighbours: that cost it, in brackets; apart: what is left out of it, in words.
@@ -145,7 +145,7 @@ class ReleasedAloneClaim(Check):
         """What a unit alone makes, in words, and how likely it is released over all queries."""
 
     @abstractmethod
-    def cost(self) -> CertainCost:
+    def cost(self) -> ProvenCost:
         """What a unit certainly costs at the claimed delta."""
 
     def conclude(self, context: object = None) -> Outcome:

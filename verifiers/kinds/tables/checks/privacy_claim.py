@@ -4,7 +4,7 @@ from .....reference.accounting.adjacency import Adjacency
 from .....reference.tables.certified import TableCost, released_alone, table_cost
 from ....findings.note import Note
 from ....run.checks import Reason, without_privacy
-from ...numbers.checks.privacy_claim import CertainCost, ReleasedAloneClaim
+from ...numbers.checks.privacy_claim import ProvenCost, ReleasedAloneClaim
 from ..claim import TablesClaim
 
 _UNPRICED = Note(
@@ -31,12 +31,12 @@ class TablePrivacyClaim(ReleasedAloneClaim):
         least = released_alone(self.claim.mechanism.table, self.claim.private.queries)
         return "partitions that one user alone is in", least
 
-    def cost(self) -> CertainCost:
+    def cost(self) -> ProvenCost:
         """Of all numbers together, and of whether partitions are released."""
         privacy, mechanism = self.claim.private, self.claim.mechanism
         adjacency = Adjacency(mechanism.adjacency)
         cost = table_cost(mechanism.table, adjacency, privacy.queries, privacy.delta)
-        return CertainCost(_user(cost), cost.epsilon, cost.releases, apart=self._apart(cost))
+        return ProvenCost(_user(cost), cost.epsilon, cost.releases, apart=self._apart(cost))
 
     def _apart(self, cost: TableCost) -> str:
         """What is left out of the composition with the selection of partitions, in words."""
