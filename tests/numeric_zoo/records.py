@@ -34,6 +34,7 @@ ALL = (
 """Claims of records, of every law: laplace, gaussian, discrete, rounded, clamped, exact."""
 
 BY_MANY = ("clipping", "noise-law")
+OF_FAR_ONES = (*BY_MANY, "independence")
 """Outliers of 192 random records are told by the releases that all checks share."""
 
 Summed = Callable[[Any, Callable[[Any], Any]], Any]
@@ -193,7 +194,17 @@ def _every_other(records: Any, clip: Any) -> Any:
 # -- what records are taken for --------------------------------------------------------------------
 
 
-@fault("outliers-left-out", SUM, MEAN, REPLACED, SHARE, BALL, GRADIENT, WHOLE_SUM, by=BY_MANY)
+@fault(
+    "outliers-left-out",
+    SUM,
+    MEAN,
+    REPLACED,
+    SHARE,
+    BALL,
+    GRADIENT,
+    WHOLE_SUM,
+    by=(*BY_MANY, "independence"),
+)
 def _outliers_left_out(records: Any, clip: Any) -> Any:
     """Beyond three standard deviations of all records."""
     records = finite(records)

@@ -179,7 +179,7 @@ def geometric_law(epsilon: float, delta: float) -> Law:
     """
     if not delta > 0.0:
         return lambda counts: (np.full(counts.shape, -np.inf), np.zeros(counts.shape))
-    of = TruncatedGeometric(epsilon, delta)
+    of = TruncatedGeometric(epsilon, min(delta, 1.0))  # a fit may try what is none
     return lambda counts: (of.log_kept(counts), of.log_dropped(counts))
 
 
