@@ -79,6 +79,7 @@ def test_replies_of_any_form_are_plain_json() -> None:
     found = plain_json(made)
     assert found["a"] == [1, 2]
     assert found["b"] == [0.5, [1, 3]]
+    assert plain_json([np.array([(1, 2.5)], "i8, f8")[0]]) == [[1, 2.5]]  # a scalar of two fields
     assert json.loads(json.dumps(found))["c"] is None
     with pytest.raises(CallError) as error:
         AnyRelease().shaped([1], {"n": 1}, 2)

@@ -159,6 +159,7 @@ def shown_repr(value: Any) -> str:
 
 def plain_json(reply: Any, other: Callable[[Any], Any] = repr) -> Any:
     """A reply as JSON has it; other: what stands for a value that JSON has no form for."""
+    reply = reply.item() if isinstance(reply, np.generic) else reply
     if isinstance(reply, np.ndarray):
         return plain_json(reply.tolist(), other)
     if isinstance(reply, Mapping):
@@ -167,7 +168,6 @@ def plain_json(reply: Any, other: Callable[[Any], Any] = repr) -> Any:
         return sorted((plain_json(one, other) for one in reply), key=repr)
     if isinstance(reply, Sequence) and not isinstance(reply, str | bytes):
         return [plain_json(one, other) for one in reply]
-    reply = reply.item() if isinstance(reply, np.generic) else reply
     return reply if reply is None or isinstance(reply, str | int | float) else other(reply)
 
 
