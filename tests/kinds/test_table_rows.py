@@ -43,6 +43,14 @@ def test_rows_of_vectors_travel_to_a_process_and_back(tmp_path, form) -> None:
         target.close()
 
 
+def test_a_set_is_no_vector() -> None:
+    """It has no order. Catches one that is sorted, as in replies of any form."""
+    release = TableRelease(["vector-sum[0]", "vector-sum[1]"], ["a"], "array", None, 2)
+    rows = Rows.of([5], [0], [[1.0, 2.0]])
+    with pytest.raises(TargetError, match="vector-sum"):
+        release.shaped([{"a": {"vector-sum": {2.0, 1.0}}}], rows, 1)
+
+
 PIPELINE = """
 import pandas as pd
 

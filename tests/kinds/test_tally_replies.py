@@ -1,5 +1,6 @@
 """What the rounds of a reply show: what is read, what is refused, and what is looked at."""
 
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget, open_target
 from dpassay.verifiers.targets.replies import CallError
 from dpassay.verifiers.targets.tally import TallyRelease
+from dpassay.verifiers.targets.worker import _plain_releases
 
 VALUES = [np.array([[1, 2], [3, 4]]), np.array([0, 0])]
 
@@ -62,6 +64,24 @@ def test_a_reply_that_is_no_round_is_told(reply, said) -> None:
         TallyRelease(2, 2, 100, signed=False).rounds(reply, VALUES, 1)
     assert error.value.code == "reply-malformed"
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize("travel", [_plain_releases, lambda reply: reply])
+def test_bytes_that_may_be_written_to_are_read_as_bytes(travel) -> None:
+    """Catches lists of their numbers."""
+    shown = [bytearray(b"of party 1, long"), b"of party 2, long"]
+    reply = travel([{"tally": [4, 6], "keys": shown, "ciphertexts": shown}])
+    (found,) = TallyRelease(2, 2, 100, signed=False).rounds(reply, VALUES, 1)
+    assert found.keys == {1: shown[0].hex(), 2: shown[1].hex()}
+    assert found.ciphertexts == {1: (shown[0].hex(),), 2: (shown[1].hex(),)}
+
+
+@pytest.mark.parametrize("tally", [{4, 6}, frozenset([4, 6]), deque([4, 6]), bytearray(2)])
+def test_what_is_no_list_of_numbers_travels_as_none(tally) -> None:
+    """A set has no order. Catches one that is sorted, in which numbers change places."""
+    reply = _plain_releases([{"tally": tally}])
+    with pytest.raises(CallError, match="as tally: expected 2 whole numbers"):
+        TallyRelease(2, 2, 100, signed=False).rounds(reply, VALUES, 1)
 
 
 def test_numbers_beyond_floats_keep_their_digits() -> None:

@@ -92,7 +92,7 @@ def _plain_table(table: Any) -> Any:
         table = [{KEY: k, **v} if isinstance(v, Mapping) else v for k, v in both]
     if not isinstance(table, Sequence) or isinstance(table, str):
         return shown_repr(table)
-    return plain_json(table, shown_repr)
+    return [plain_json(row, shown_repr, (list, tuple)) for row in table]
 
 
 Part = Literal["user", "partition", "value"]

@@ -157,17 +157,23 @@ def shown_repr(value: Any) -> str:
     return one_line(_SHORT.repr(value))
 
 
-def plain_json(reply: Any, other: Callable[[Any], Any] = repr) -> Any:
-    """A reply as JSON has it; other: what stands for a value that JSON has no form for."""
+def plain_json(
+    reply: Any,
+    other: Callable[[Any], Any] = repr,
+    lists: tuple[Any, ...] = (Sequence, set, frozenset),
+) -> Any:
+    """A reply as JSON has it, with what is of the types `lists` as lists.
+
+    other: what stands for a value that JSON has no form for.
+    """
     reply = reply.item() if isinstance(reply, np.generic) else reply
     if isinstance(reply, np.ndarray):
-        return plain_json(reply.tolist(), other)
+        return plain_json(reply.tolist(), other, lists)
     if isinstance(reply, Mapping):
-        return {str(key): plain_json(value, other) for key, value in reply.items()}
-    if isinstance(reply, set | frozenset):
-        return sorted((plain_json(one, other) for one in reply), key=repr)
-    if isinstance(reply, Sequence) and not isinstance(reply, str | bytes):
-        return [plain_json(one, other) for one in reply]
+        return {str(key): plain_json(value, other, lists) for key, value in reply.items()}
+    if isinstance(reply, lists) and not isinstance(reply, str | bytes):
+        found = [plain_json(one, other, lists) for one in reply]
+        return sorted(found, key=repr) if isinstance(reply, set | frozenset) else found
     return reply if reply is None or isinstance(reply, str | int | float) else other(reply)
 
 

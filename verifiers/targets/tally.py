@@ -173,7 +173,7 @@ class TallyRelease(NumberRelease):
 
 
 def _ciphertexts(given: Any, party: int, call: str) -> tuple[str, ...]:
-    texts = [given] if isinstance(given, str | bytes) else given
+    texts = [given] if isinstance(given, str | bytes | bytearray) else given
     wanted = f"expected texts of {_SHORTEST} characters at least, as base64 or hexadecimal"
     if not isinstance(texts, Sequence) or not texts:
         raise CallError(call, f"gave {shown(given)} as ciphertexts of party {party}: {wanted}")
@@ -193,7 +193,7 @@ def _key(given: Any, party: int, call: str) -> str:
 
 def _text(given: Any) -> Any:
     """Bytes as hexadecimal; all else as it is."""
-    return given.hex() if isinstance(given, bytes) else given
+    return given.hex() if isinstance(given, bytes | bytearray) else given
 
 
 def _is_whole(each: Any) -> bool:
@@ -211,4 +211,5 @@ def no_text(value: Any) -> Any:
 
     The text of an object is no ciphertext or key: it may name a type alone, alike for all.
     """
-    return value.hex() if isinstance(value, bytes) else {type(value).__name__: repr(value)[:60]}
+    text = _text(value)
+    return text if isinstance(text, str) else {type(value).__name__: repr(value)[:60]}

@@ -144,7 +144,7 @@ def _plain_releases(reply: Any) -> Any:
     if isinstance(reply, list | tuple):
         each = [one for some in reply if isinstance(some, list | tuple) for one in some]
         if any(isinstance(one, dict) for one in (*reply, *each)):
-            return plain_json(reply, no_text)
+            return plain_json(reply, no_text, (list, tuple))
         listed = all(isinstance(some, list | tuple) for some in reply)
         if listed and each and all(map(is_whole_number, each)):
             # not by way of an array, which would round numbers from 2^63 on
