@@ -5,6 +5,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ....evidence.onset import OnsetEvidence, log_prior
 from ....evidence.scale import ScaleEvidence, scale_factors
 from ....findings.figures import finite
 from ....findings.note import Note
+from ....inputs.cells import number_of, parts_of_a_second
 from ....inputs.release_log import Row
 from .laws import Alternatives, Histogram
 
@@ -164,8 +166,8 @@ class Changes:
     def __init__(self, alternatives: Alternatives) -> None:
         self._alternatives = alternatives
         self._histograms: list[Histogram] = []
-        self._outcomes = array("l")
-        self._times: list[str | None] = []
+        self._outcomes, self._times = array("l"), array("d")
+        self._form: str | None = None  # a time as the log writes it
         self._begun: list[int] = []
         self._stood: list[Vector] = []
         self._lowest: list[Vector] = []
@@ -183,7 +185,8 @@ class Changes:
         self._lowest.append(_before(ratios, stood).min(0))
         self._histograms += [row.histogram for row in rows]
         self._outcomes.extend(outcomes.tolist())
-        self._times += [row.time_text for row in rows]
+        self._times.extend(math.nan if row.time is None else row.time for row in rows)
+        self._form = self._form or rows[0].time_text
 
     def interval(self, pointed: OnsetEvidence) -> OnsetInterval | None:
         """What the rows that `pointed` has seen leave of a change; None if they leave none."""
@@ -203,8 +206,16 @@ class Changes:
         return OnsetInterval((first + 1, last + 1), times, self._factors(last, pointed))
 
     def time(self, row: int) -> str | None:
-        """Of a row, from 1, as the log has it."""
-        return self._times[row - 1]
+        """Of a row, from 1, as the log has it: a number, or ISO 8601 in UTC."""
+        time, form = self._times[row - 1], self._form or "0"
+        if math.isnan(time):
+            return None
+        number = number_of(form)
+        if math.isnan(number):
+            zone = "Z" if form[-1] in "Zz" else "+00:00"
+            return datetime.fromtimestamp(time, UTC).isoformat().replace("+00:00", zone)
+        parts = parts_of_a_second(number)
+        return f"{time:.15g}" if parts == 1 else f"{time * parts:.0f}"
 
     def _onsets(self, chunk: int, most: Vector, end: int) -> NDArray[np.intp]:
         """How many rows there may be before the change, of the rows of a chunk before `end`."""
