@@ -47,7 +47,7 @@ def changed(folder, question):
         ("INSERT INTO inputs VALUES ('x', '1,2', 1, x'00')", DAMAGED),
         ("UPDATE alarms SET printed = 1", DAMAGED),
         ("DROP TABLE alarms", DAMAGED),
-        ("UPDATE seal SET format = 3", DAMAGED),
+        ("UPDATE seal SET format = 2", DAMAGED),
         ("DELETE FROM seal", DAMAGED),
         (
             "DELETE FROM seal; DELETE FROM state; DELETE FROM histograms; DELETE FROM alarms",
@@ -102,12 +102,17 @@ def test_a_file_that_was_emptied_or_is_none_of_ours_is_told(followed, tmp_path) 
 
 
 def test_a_state_of_another_version_is_told_as_that(followed, tmp_path, monkeypatch) -> None:
-    """Of a later format, and of evidence that has other parts."""
-    with monkeypatch.context() as later:
-        later.setattr(sealed, "_FORMAT", 2)
-        run_out(followed / "log.csv", tmp_path / "later")
+    """Without a seal, of other formats, and of evidence that has other parts."""
+    shutil.copytree(followed / "state", tmp_path / "first")
+    changed(tmp_path / "first", "DROP TABLE seal")
     with pytest.raises(LogError, match=VERSION):
-        run_out(followed / "log.csv", tmp_path / "later")
+        run_out(followed / "log.csv", tmp_path / "first")
+    for other in (1, 2, 4):
+        with monkeypatch.context() as version:
+            version.setattr(sealed, "_FORMAT", other)
+            sealed.Sealed(tmp_path / str(other), "", {}).close()
+        with pytest.raises(LogError, match=VERSION):
+            sealed.Sealed(tmp_path / str(other), "", {})
     monkeypatch.setattr(LogEvidence, "SAVED", ("asked", "rows"))
     with pytest.raises(LogError, match=VERSION):
         run_out(followed / "log.csv", followed / "state")

@@ -16,8 +16,8 @@ OTHER_VERSION = "written by another version of dpassay: expected that version"
 _DAMAGED = "damaged: it does not hold what was written to it: expected a copy of it"
 _EMPTIED = "emptied: what it held is gone: expected a copy of it"
 
-_FORMAT = 1
-"""Version of the tables."""
+_FORMAT = 3
+"""Version of the tables; version 1 had no seal at first, and no number is used again."""
 
 _SEAL = "CREATE TABLE seal (id INTEGER PRIMARY KEY CHECK (id = 0), format INTEGER, value TEXT)"
 
@@ -103,7 +103,7 @@ class Sealed:
         """The seal, after comparing it with all rows. Raises StateError."""
         names = {row[0] for row in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if "seal" not in names:
-            raise self.error(_DAMAGED)
+            raise self.error(OTHER_VERSION if names == {*self._keys} else _DAMAGED)
         seal = self.rows("SELECT format, value FROM seal")
         value, empty = 0, True
         for name in names - {"seal"}:
