@@ -104,7 +104,7 @@ class TruncatedGeometric:
         while dropped > 0.0 and len(found) < _MOST:
             up, down = math.exp(min(e, _STEEP)) * kept + d, math.exp(-e) * (dropped - d)
             if up <= 1.0 - down:  # the first form rules while few are kept
-                kept, dropped = up, 1.0 - up
+                kept, dropped = min(up, 1.0), max(1.0 - up, 0.0)
             else:
                 kept, dropped = 1.0 - max(down, 0.0), max(down, 0.0)
             found.append((kept, dropped))
