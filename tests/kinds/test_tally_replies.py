@@ -69,7 +69,7 @@ def test_a_reply_that_is_no_round_is_told(reply, said) -> None:
 @pytest.mark.parametrize("travel", [_plain_releases, lambda reply: reply])
 def test_bytes_that_may_be_written_to_are_read_as_bytes(travel) -> None:
     """Catches lists of their numbers."""
-    shown = [bytearray(b"of party 1, long"), b"of party 2, long"]
+    shown: list[Any] = [bytearray(b"of party 1, long"), b"of party 2, long"]
     reply = travel([{"tally": [4, 6], "keys": shown, "ciphertexts": shown}])
     (found,) = TallyRelease(2, 2, 100, signed=False).rounds(reply, VALUES, 1)
     assert found.keys == {1: shown[0].hex(), 2: shown[1].hex()}
