@@ -54,12 +54,12 @@ def test_a_pass_fits_the_queries_that_it_is_planned_for(text) -> None:
 
 @pytest.mark.slow("over half a second")
 def test_a_finer_plan_takes_more_and_what_is_written_binds() -> None:
-    plans = [planned(PUBLIC, n, GATE) for n in (500, 1_000, 2_000)]
+    plans = [planned(PUBLIC, n, GATE) for n in (600, 1_000, 2_000)]
     assert [plan.claim.gate.smallest_effect for plan in plans] == [0.1] * 3
     assert [plan.claim.gate.tolerance for plan in plans] == [0.2] * 3
     asked = [plan.extent for plan in plans]
     assert asked == sorted(asked)
-    free = [planned(PUBLIC, n).claim.gate.smallest_effect for n in (500, 1_000, 2_000)]
+    free = [planned(PUBLIC, n).claim.gate.smallest_effect for n in (600, 1_000, 2_000)]
     assert free == sorted(free, reverse=True)
 
 
