@@ -1,5 +1,6 @@
 """A character model trained here on made-up lines, some of them canaries."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,13 +27,36 @@ ALPHABET = "\n abcdefghijklmnopqrstuvwxyz0123456789:"
 """The characters that the model knows; the first one ends a line, and fills what is behind it."""
 
 
+class LayeredNetwork(ABC):
+    """Layers whose parameters (p,) are one flat vector, of each the weights and then the biases."""
+
+    @property
+    @abstractmethod
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Shapes of the weights and biases in the order in which they lie in the parameters."""
+
+    def initial(self, seed: int) -> Parameters:
+        """Random parameters (p,): uniform within 1/sqrt(fan-in), biases alike."""
+        random = np.random.default_rng(seed)
+        parts = []
+        for weights, biases in zip(self.shapes[::2], self.shapes[1::2], strict=True):
+            reach = 1.0 / sqrt(prod(weights[1:]))
+            parts += [random.uniform(-reach, reach, prod(one)) for one in (weights, biases)]
+        return np.concatenate(parts).astype(np.float32)
+
+    def split(self, parameters: Array) -> list[Array]:
+        """The weights and biases in `parameters` (p,), in the shapes of `shapes`."""
+        ends = np.cumsum([prod(shape) for shape in self.shapes])
+        pieces = jnp.split(parameters, ends[:-1])
+        return [piece.reshape(shape) for piece, shape in zip(pieces, self.shapes, strict=True)]
+
+
 @dataclass(frozen=True)
-class CharacterNetwork:
+class CharacterNetwork(LayeredNetwork):
     """Embedded characters of a window, a hidden layer, scores of the next (Bengio et al. 2003).
 
     A record is a line as codes (inputs,) of its characters, its end and what fills it; its loss is
     the mean cross-entropy of its characters and its end, in nats.
-    Parameters (p,) are one flat vector, layer after layer, of each the weights and then the biases.
     """
 
     inputs: int
@@ -50,21 +74,6 @@ class CharacterNetwork:
             (self.classes, self.hidden),
         )
         return tuple(shape for layer in layers for shape in (layer, layer[:1]))
-
-    def initial(self, seed: int) -> Parameters:
-        """Random parameters (p,): uniform within 1/sqrt(fan-in), biases alike."""
-        random = np.random.default_rng(seed)
-        parts = []
-        for weights, biases in zip(self.shapes[::2], self.shapes[1::2], strict=True):
-            reach = 1.0 / sqrt(weights[1])
-            parts += [random.uniform(-reach, reach, prod(one)) for one in (weights, biases)]
-        return np.concatenate(parts).astype(np.float32)
-
-    def split(self, parameters: Array) -> list[Array]:
-        """The weights and biases in `parameters` (p,), in the shapes of `shapes`."""
-        ends = np.cumsum([prod(shape) for shape in self.shapes])
-        pieces = jnp.split(parameters, ends[:-1])
-        return [piece.reshape(shape) for piece, shape in zip(pieces, self.shapes, strict=True)]
 
     def losses(self, parameters: Array, records: Array) -> Array:
         """The loss (n,) of each record (n, inputs)."""

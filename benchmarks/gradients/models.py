@@ -5,10 +5,10 @@ inputs) and then the biases, so that neighbours in it, which the adversary pools
 unit. A record is a vector of features (d,), an image one as well.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import prod, sqrt
+from math import prod
 
 import jax
 import jax.numpy as jnp
@@ -17,12 +17,13 @@ from jax import Array
 from numpy.typing import NDArray
 
 from dpassay.attacks.gradients.defences.defence import Defence
+from dpassay.attacks.memorisation.trained_lines import LayeredNetwork
 
 Parameters = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Network(ABC):
+class Network(LayeredNetwork):
     """A classifier: its size, and the loss of records.
 
     inputs: features of a record; classes: labels 0 to classes - 1.
@@ -30,11 +31,6 @@ class Network(ABC):
 
     inputs: int
     classes: int
-
-    @property
-    @abstractmethod
-    def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Shapes of the weights and biases in the order in which they lie in the parameters."""
 
     @property
     def noises(self) -> int:
@@ -55,21 +51,6 @@ class Network(ABC):
     @abstractmethod
     def logits(self, parameters: Array, records: Array, noise: Array | None = None) -> Array:
         """Scores (n, classes) of records (n, d)."""
-
-    def initial(self, seed: int) -> Parameters:
-        """Random parameters (p,): uniform within 1/sqrt(fan-in), biases alike."""
-        random = np.random.default_rng(seed)
-        parts = []
-        for weights, biases in zip(self.shapes[::2], self.shapes[1::2], strict=True):
-            reach = 1.0 / sqrt(prod(weights[1:]))
-            parts += [random.uniform(-reach, reach, prod(one)) for one in (weights, biases)]
-        return np.concatenate(parts).astype(np.float32)
-
-    def split(self, parameters: Array) -> list[Array]:
-        """The weights and biases in `parameters` (p,), in the shapes of `shapes`."""
-        ends = np.cumsum([prod(shape) for shape in self.shapes])
-        pieces = jnp.split(parameters, ends[:-1])
-        return [piece.reshape(shape) for piece, shape in zip(pieces, self.shapes, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -77,8 +77,8 @@ class CarriedEvidence:
             found, before = finding(), whole.all_runs.runs
             if before and parts.log_e_value < self.log_threshold:
                 runs = counted(before, "run", "runs")
-                words = f"refuted with the evidence of {runs} before in the ledger; this one alone"
-                found = replace(found, message=f"{words}: {found.message}")
+                words = f"of this run alone; with {runs} before in the ledger it is refuted"
+                found = replace(found, message=f"{found.message} ({words})")
         self.failed = found
         return found
 

@@ -228,7 +228,7 @@ def several_accounts(given: int, resumed: int, allowed: Iterable[int]) -> Note |
         accounts, one = found
         seen.append(f"{given:,} queries are as many as {accounts} accounts of {one:,} allow")
         fields |= {"accounts": accounts, "allowed": one}
-    keeps = "each worker keeps an account of its own"
+    keeps = "each worker seems to keep an account of its own"
     if not shown:
         keeps = "each worker may keep an account of its own, or a query is charged a part of it"
     return Note("account-for-each-worker", f"{', and '.join(seen)}: {keeps}", fields)

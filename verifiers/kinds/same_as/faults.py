@@ -14,7 +14,7 @@ HALF = "half the noise"
 """The fault that a pass must have shown, of replies that are not of few kinds."""
 
 _SCALES = {HALF: 0.5, "noise of .9": 0.9, "noise of .95": 0.95}
-_GROWN = 5.0  # nats of evidence, which chance hardly brings, from which more is foreseen
+_GROWN = 5.0  # nats of evidence from which it is foreseen how much more shows a fault
 _ROOM = 1.25  # times as many as evidence that grew evenly would take
 _OFFSETS = {"an offset of a fifth of the spread": 0.2, "of a tenth": 0.1}
 _REPEATS = {"one reply in ten that is the one before": 0.1, "one in a hundred": 0.01}
@@ -44,11 +44,8 @@ def shown_faults(units: Units, wanted: float, rng: np.random.Generator) -> list[
     told where these are few, or where others of its own can be told from them without a fault.
     """
     answered = (units.numbers[:, 1, :, -1] == 0.0).all(-1) | (units.inputs.shape[1] > 1)
-    inputs, own, names = (
-        units.inputs[answered],
-        units.numbers[answered, 1],
-        units.names[answered, 1],
-    )
+    inputs, own = units.inputs[answered], units.numbers[answered, 1]
+    names = units.names[answered, 1]
     if len(inputs) < FIRST:
         return []
     source = np.arange(len(inputs))
